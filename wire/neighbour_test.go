@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"bytes"
+	"net/netip"
+	"testing"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+)
+
+const (
+	ourMAC   MAC = 0x02_00_00_AA_BB_01
+	theirMAC MAC = 0x02_00_00_AA_BB_02
+)
+
+// decoded is a frame as another reads it.
+func decoded(t *testing.T, b []byte) gopacket.Packet {
+	t.Helper()
+	p := gopacket.NewPacket(b, layers.LayerTypeEthernet, gopacket.Default)
+	if err := p.ErrorLayer(); err != nil {
+		t.Fatalf("%x: %v", b, err.Error())
+	}
+	return p
+}
+
+// checked fails if the checksum of ICMPv6 is not the one that another computes.
+func checked(t *testing.T, p gopacket.Packet, b []byte) {
+	t.Helper()
+	icmp, ip := p.Layer(layers.LayerTypeICMPv6).(*layers.ICMPv6), p.Layer(layers.LayerTypeIPv6).(*layers.IPv6)
+	if err := icmp.SetNetworkLayerForChecksum(ip); err != nil {
+		t.Fatal(err)
+	}
+	out := gopacket.NewSerializeBuffer()
+	if err := gopacket.SerializeLayers(out, gopacket.SerializeOptions{ComputeChecksums: true}, icmp, gopacket.Payload(icmp.LayerPayload())); err != nil {
+		t.Fatal(err)
+	}
+	if got := b[EthernetLen+IPv6Len:]; !bytes.Equal(got, out.Bytes()) {
+		t.Errorf("%x, and with a right checksum %x", got, out.Bytes())
+	}
+}
+
+// A solicitation of a neighbour whose address is unknown goes to the group of all whose address ends so (RFC 4291 section
+// 2.7.1), one of a known neighbour to itself; another's decoder reads what was meant, and the answer as well.
+func TestSolicitationsByAnother(t *testing.T) {
+	from, target := netip.MustParseAddr("fd00::1"), netip.MustParseAddr("fd00::1234:5678")
+	for _, to := range []MAC{0, theirMAC} {
+		b := bytes.Repeat([]byte{0xEE}, SolicitLen)
+		n := Solicit(b, ourMAC, to, from, target)
+		p := decoded(t, b[:n])
+		eth, ip := p.Layer(layers.LayerTypeEthernet).(*layers.Ethernet), p.Layer(layers.LayerTypeIPv6).(*layers.IPv6)
+		wantMAC, wantIP := "33:33:ff:34:56:78", "ff02::1:ff34:5678"
+		if to != 0 {
+			wantMAC, wantIP = to.String(), target.String()
+		}
+		if eth.DstMAC.String() != wantMAC || eth.SrcMAC.String() != ourMAC.String() || ip.DstIP.String() != wantIP || ip.SrcIP.String() != from.String() || ip.HopLimit != 255 {
+			t.Errorf("%v > %v, %v > %v, hop limit %d", eth.SrcMAC, eth.DstMAC, ip.SrcIP, ip.DstIP, ip.HopLimit)
+		}
+		ns := p.Layer(layers.LayerTypeICMPv6NeighborSolicitation).(*layers.ICMPv6NeighborSolicitation)
+		if ns.TargetAddress.String() != target.String() || len(ns.Options) != 1 || ns.Options[0].Type != layers.ICMPv6OptSourceAddress || !bytes.Equal(ns.Options[0].Data, eth.SrcMAC) {
+			t.Errorf("%+v", ns)
+		}
+		checked(t, p, b[:n])
+
+		if got, ok := SolicitationTarget(b[EthernetLen:n], n-EthernetLen); !ok || got != target {
+			t.Errorf("its target is read as %v, %v", got, ok)
+		}
+		Advertise(b[EthernetLen:], theirMAC)
+		p = decoded(t, b)
+		na := p.Layer(layers.LayerTypeICMPv6NeighborAdvertisement).(*layers.ICMPv6NeighborAdvertisement)
+		ip = p.Layer(layers.LayerTypeIPv6).(*layers.IPv6)
+		if ip.SrcIP.String() != target.String() || ip.DstIP.String() != from.String() || na.TargetAddress.String() != target.String() || !na.Router() || !na.Solicited() || !na.Override() ||
+			len(na.Options) != 1 || na.Options[0].Type != layers.ICMPv6OptTargetAddress || MACAt(na.Options[0].Data) != theirMAC {
+			t.Errorf("%v > %v: %+v", ip.SrcIP, ip.DstIP, na)
+		}
+		checked(t, p, b)
+		if says, ok := NDBinding(b[EthernetLen:], AdvertisementLen); !ok || says != (Binding{Addr: target, MAC: theirMAC, Override: true, Answer: true}) {
+			t.Errorf("the answer is read as %+v, %v", says, ok)
+		}
+	}
+}
+
+// What is no solicitation, or is broken, has no target; nor does a claim for an address of a group bind anything.
+func TestSolicitationsThatAreNone(t *testing.T) {
+	from, target := netip.MustParseAddr("fd00::1"), netip.MustParseAddr("fd00::1234:5678")
+	made := func(change func(ip []byte), sum bool) []byte {
+		b := make([]byte, SolicitLen)
+		ip := b[EthernetLen:Solicit(b, ourMAC, 0, from, target)]
+		if change(ip); sum {
+			ip[42], ip[43] = 0, 0
+			s := ^ICMPv6Sum(ip)
+			ip[42], ip[43] = byte(s>>8), byte(s)
+		}
+		return ip
+	}
+	for name, ip := range map[string][]byte{
+		"a wrong checksum":    made(func(ip []byte) { ip[43]++ }, false),
+		"routed":              made(func(ip []byte) { ip[7] = 254 }, true),
+		"a code":              made(func(ip []byte) { ip[41] = 1 }, true),
+		"an advertisement":    made(func(ip []byte) { ip[40] = 136 }, true),
+		"from no address":     made(func(ip []byte) { clear(ip[8:24]) }, true),
+		"another protocol":    made(func(ip []byte) { ip[6] = ProtoUDP }, true),
+		"not all of it":       made(func(ip []byte) {}, true)[:IPv6Len+ndLen-1],
+		"IPv4 in its first 4": made(func(ip []byte) { ip[0] = 0x45 }, true),
+	} {
+		if got, ok := SolicitationTarget(ip, len(ip)); ok {
+			t.Errorf("%s: asks for %v", name, got)
+		}
+	}
+	group := netip.MustParseAddr("ff02::1")
+	ip := made(func(ip []byte) {
+		ip[40], ip[44], ip[64] = 136, 0x20, 2
+		a := group.As16()
+		copy(ip[48:], a[:])
+	}, true)
+	if says, ok := NDBinding(ip, len(ip)); ok {
+		t.Errorf("a group is bound: %+v", says)
+	}
+	ip = made(func(ip []byte) { ip[44] = 0; a := group.As16(); copy(ip[8:], a[:]) }, true)
+	if says, ok := NDBinding(ip, len(ip)); ok {
+		t.Errorf("a solicitation from a group: %+v", says)
+	}
+}
+
+// ARP requests, as another reads them; what is no request of Ethernet and IPv4 asks for nothing.
+func TestARPByAnother(t *testing.T) {
+	from, target := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+	b := bytes.Repeat([]byte{0xEE}, SolicitLen)
+	n := Solicit(b, ourMAC, 0, from, target)
+	p := decoded(t, b[:n])
+	eth, arp := p.Layer(layers.LayerTypeEthernet).(*layers.Ethernet), p.Layer(layers.LayerTypeARP).(*layers.ARP)
+	if n != MinFrameLen || eth.DstMAC.String() != "ff:ff:ff:ff:ff:ff" || arp.Operation != layers.ARPRequest || MACAt(arp.SourceHwAddress) != ourMAC ||
+		MACAt(arp.DstHwAddress) != 0 || netip.AddrFrom4([4]byte(arp.SourceProtAddress)) != from || netip.AddrFrom4([4]byte(arp.DstProtAddress)) != target {
+		t.Errorf("%d bytes: %+v", n, arp)
+	}
+	a := b[EthernetLen:n]
+	if got, ok := ARPTarget(a); !ok || got != target {
+		t.Errorf("%v, %v", got, ok)
+	}
+	if _, ok := ARPTarget(a[:arpLen-1]); ok {
+		t.Error("a request that is cut short asks for something")
+	}
+	for i := range 8 { // hardware, protocol, lengths, operation
+		bad := bytes.Clone(a)
+		if bad[i]++; i == 7 {
+			bad[i] = 3
+		}
+		if _, ok := ARPTarget(bad); ok {
+			t.Errorf("with another byte %d it asks for something", i)
+		}
+	}
+	AnswerARP(a, theirMAC)
+	arp = decoded(t, b[:n]).Layer(layers.LayerTypeARP).(*layers.ARP)
+	if arp.Operation != layers.ARPReply || MACAt(arp.SourceHwAddress) != theirMAC || MACAt(arp.DstHwAddress) != ourMAC ||
+		netip.AddrFrom4([4]byte(arp.SourceProtAddress)) != target || netip.AddrFrom4([4]byte(arp.DstProtAddress)) != from {
+		t.Errorf("%+v", arp)
+	}
+	if _, ok := ARPTarget(a); ok {
+		t.Error("a reply asks for something")
+	}
+}
