@@ -103,3 +103,54 @@ func TestForgottenTicks(t *testing.T) {
 		t.Fatal("a notice of nobody")
 	}
 }
+
+// Many flows, some of which are forgotten with a CNP to come: of those that are left the next is always the first, at
+// one tick that of the lowest slot.
+func TestTicksOfManyFlows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const interval, flows = 100, 40
+		np := NewDCQCNTicks(DCQCNParams{Interval: interval}, flows)
+		type clock struct{ first, last, due units.Time }
+		clocks := map[int]*clock{}
+		now := units.Time(0)
+		for range rapid.IntRange(1, 400).Draw(t, "steps") {
+			flow := rapid.IntRange(0, flows-1).Draw(t, "flow")
+			if rapid.IntRange(0, 5).Draw(t, "forgotten") == 0 {
+				np.Forget(flow)
+				delete(clocks, flow)
+			} else {
+				np.Data(now, flow, wire.CE, 1)
+				c := clocks[flow]
+				if c == nil {
+					c = &clock{now, -1, -1}
+					clocks[flow] = c
+				}
+				if c.due <= c.last { // none is to come
+					for c.due = c.first; c.due < now || c.due <= c.last; {
+						c.due += interval
+					}
+				}
+			}
+			now += units.Time(rapid.IntRange(0, 9).Draw(t, "on"))
+			for {
+				at, first := units.Never, -1
+				for flow := range flows {
+					if c := clocks[flow]; c != nil && c.due > c.last && c.due < at {
+						at, first = c.due, flow
+					}
+				}
+				if np.Next() != at {
+					t.Fatalf("next at %v, not at %v", np.Next(), at)
+				}
+				got, _, ok := np.Poll(now)
+				if ok != (at <= now) || ok && got != first {
+					t.Fatalf("at %v: flow %d, %v, not flow %d, due at %v", now, got, ok, first, at)
+				}
+				if !ok {
+					break
+				}
+				clocks[first].last = at
+			}
+		}
+	})
+}
