@@ -99,6 +99,16 @@ func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
 	return bytes
 }
 
+// StaysStopped reports whether the peer of a port stays stopped for a priority as long as some ports send nothing of it:
+// frames of the peer in their queues take more than XON.
+func (s *Switch) StaysStopped(in, prio int, silent []int) bool {
+	kept := units.Size(0)
+	for _, port := range silent {
+		kept += s.ports[port].waitsFor(prio, uint16(in))
+	}
+	return kept > s.ports[in].grants().XON(uint8(prio))
+}
+
 // LookForDeadlocks sends probes from queues that are stuck and sends on those
 // that were received. It returns the deadlocks that were found since the last
 // look. It is called between bursts, about as often as a queue is to be paused

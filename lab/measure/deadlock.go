@@ -1,13 +1,15 @@
 package measure
 
 import (
+	"slices"
+
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/units"
 )
 
 // deadlock finds a cycle of queues that wait for each other: each is paused by
-// the switch that it leads to, because that switch holds frames in a queue of
+// the switch that it leads to, because frames that came from it wait there in queues of
 // the cycle, and none has sent a frame for a while.
 type deadlock struct {
 	n       *build.Network
@@ -61,26 +63,20 @@ func (d *deadlock) sample(now units.Time) {
 	}
 }
 
-// cycle reports whether the blocked queues wait for each other in a cycle:
-// those that wait for none of them are taken away until nothing changes.
+// cycle reports whether the blocked queues wait for each other in a cycle: those whose peer would resume them if these
+// alone sent nothing are taken away until nothing changes.
 func (d *deadlock) cycle(blocked []experiment.Place) bool {
-	left := map[experiment.Place]bool{}
-	for _, p := range blocked {
-		left[p] = true
-	}
-	for changed := true; changed; {
-		changed = false
-		for p := range left {
-			next := d.n.Plan.Nodes[p.Node].Ends[p.Port].Node
-			waits := false
-			for q := range left {
-				waits = waits || q.Node == next
-			}
-			if !waits {
-				delete(left, p)
-				changed = true
-			}
+	for before := 0; len(blocked) != before; {
+		before = len(blocked)
+		silent := map[int][]int{} // ports, by switch
+		for _, p := range blocked {
+			silent[p.Node] = append(silent[p.Node], p.Port)
 		}
+		blocked = slices.DeleteFunc(blocked, func(p experiment.Place) bool {
+			end := d.n.Plan.Nodes[p.Node].Ends[p.Port]
+			ports := silent[end.Node]
+			return len(ports) == 0 || !d.n.Switches[end.Node].StaysStopped(end.Port, d.n.Priority, ports)
+		})
 	}
-	return len(left) > 0
+	return len(blocked) > 0
 }

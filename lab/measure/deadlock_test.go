@@ -1,0 +1,72 @@
+package measure
+
+import (
+	"testing"
+
+	"photon/dataplane"
+	"photon/lab/build"
+	"photon/lab/topology"
+	"photon/units"
+)
+
+// still is a switch that sends nothing. By egress port and the port through which they came, frames wait in it.
+type still struct {
+	build.Switch
+	paused uint8                 // ports
+	waits  map[[2]int]units.Size // egress, ingress
+	xon    units.Size
+}
+
+func (s *still) Paused(port int) uint8 { return s.paused >> port & 1 << 3 }
+func (s *still) QueueBytes(port, _ int) (sum units.Size) {
+	for k, n := range s.waits {
+		if k[0] == port {
+			sum += n
+		}
+	}
+	return sum
+}
+func (s *still) TxFrames(int, int) uint64 { return 7 }
+func (s *still) StaysStopped(in, _ int, silent []int) bool {
+	kept := units.Size(0)
+	for _, port := range silent {
+		kept += s.waits[[2]int{port, in}]
+	}
+	return kept > s.xon
+}
+
+// Queues that are paused at both ends of a link are a deadlock only if they wait for each other: if each has frames of the
+// other, and so many that these alone keep it paused. Else something other stops them, such as hosts that take nothing.
+func TestCyclesOfQueues(t *testing.T) {
+	plan := topology.New()
+	a, b := plan.Switch("", "A"), plan.Switch("", "B")
+	link := dataplane.Link{Rate: units.Gbps}
+	plan.Connect(a, plan.Host("H%d", 0), link) // port 0
+	plan.Connect(b, plan.Host("H%d", 1), link)
+	plan.Connect(a, b, link) // port 1
+	const host, between = 0, 1
+	for _, c := range []struct {
+		name   string
+		waits  map[[2]int]units.Size // at both, alike
+		cycle  bool
+		paused uint8
+	}{
+		{"each waits for its host", map[[2]int]units.Size{{host, between}: 9000, {between, host}: 9000}, false, 0b11},
+		{"each waits for the other", map[[2]int]units.Size{{between, between}: 9000}, true, 0b11},
+		{"few of the other's", map[[2]int]units.Size{{host, between}: 9000, {between, between}: 4000}, false, 0b11},
+		{"more than XON of the other's, and the host's", map[[2]int]units.Size{{host, between}: 9000, {between, between}: 4001}, true, 0b11},
+		{"nothing is paused", map[[2]int]units.Size{{between, between}: 9000}, false, 0},
+	} {
+		n := &build.Network{Plan: plan, Priority: 3, Switches: map[int]build.Switch{}}
+		for _, node := range []int{a, b} {
+			n.Switches[node] = &still{paused: c.paused, waits: c.waits, xon: 4000}
+		}
+		d := newDeadlock(n, units.Millisecond)
+		for now := units.Time(0); now <= 3*units.Millisecond; now += 100 * units.Microsecond {
+			d.sample(now)
+		}
+		if found := d.at > 0; found != c.cycle {
+			t.Errorf("%s: a deadlock %v", c.name, found)
+		}
+	}
+}
