@@ -232,6 +232,9 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 
 // checkThresholds says how a port of a switch pauses otherwise than the experiment's.
 func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error {
+	if port >= len(info.Thresholds) {
+		return errors.New("it does not say when it pauses: is its photon an older one?")
+	}
 	for prio, is := range info.Thresholds[port] {
 		switch {
 		case info.Lossless>>prio&1 == 0:
