@@ -173,7 +173,7 @@ func TestRefusedBeforeAnythingChanges(t *testing.T) {
 				f.info.Payload = 900
 			}
 		},
-		"S0: port toH0: it does not say when it pauses": func(name string, f *fake) { f.info.Thresholds = nil },
+		"S0: port toH0: it does not say when it pauses":                 func(name string, f *fake) { f.info.Thresholds = nil },
 		"S0: port toH1: its XOFF is 17KB, the experiment's 16KB":        threshold(1, pfc.Thresholds{XOFF: 17_000, XON: 12_000}),
 		"S0: port toH2: its XON is 14KB, the experiment's 12KB":         threshold(2, pfc.Thresholds{XOFF: 16_000, XON: 14_000}),
 		"S0: port toH0: its thresholds move (alpha 0.125), the experim": threshold(0, pfc.Thresholds{XOFF: 16_000, XON: 12_000, Alpha: 0.125}),
