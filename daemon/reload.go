@@ -98,7 +98,8 @@ func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
 		lines = append(lines, c.String())
 	}
 	if line != d.line {
-		lines = append(lines, fmt.Sprintf("congestion points begin anew: %s is for a line of %v, the fastest port's, not of %v", d.scheme, d.line, line))
+		lines = append(lines, fmt.Sprintf(
+			"congestion points begin anew: %s is for a line of %v, the fastest port's, not of %v", d.scheme, d.line, line))
 	}
 	return lines, nil
 }

@@ -101,10 +101,12 @@ func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
 
 // StaysStopped reports whether the peer of a port stays stopped for a priority as long as some ports send nothing of it:
 // frames of the peer in their queues take more than XON.
-func (s *Switch) StaysStopped(in, prio int, silent []int) bool {
+func (s *Switch) StaysStopped(in, prio int, silent func(port int) bool) bool {
 	kept := units.Size(0)
-	for _, port := range silent {
-		kept += s.ports[port].waitsFor(prio, uint16(in))
+	for i := range s.ports {
+		if silent(i) {
+			kept += s.ports[i].waitsFor(prio, uint16(in))
+		}
 	}
 	return kept > s.ports[in].grants().XON(uint8(prio))
 }
@@ -156,14 +158,7 @@ func (s *Switch) follow(now units.Time, from *switchPort, probe pfc.Probe) (foun
 	if from.grants().PeerStopped()>>prio&1 == 0 {
 		return found, false // the queue that sent the probe was resumed meanwhile
 	}
-	// The peer stays paused only if the frames that cannot leave are more than XON.
-	kept := units.Size(0)
-	for i := range s.ports {
-		if p := &s.ports[i]; s.stuck(now, p, prio) {
-			kept += p.waitsFor(prio, uint16(from.number))
-		}
-	}
-	if kept <= from.grants().XON(probe.Priority) {
+	if !s.StaysStopped(from.number, prio, func(port int) bool { return s.stuck(now, &s.ports[port], prio) }) {
 		return found, false
 	}
 	for i := range s.ports {

@@ -99,12 +99,15 @@ func isAbout(r Rule, d drawn) bool {
 			on, off = on || q > 0, off || q == 0
 		}
 	}
+	ack, cnp, paused := d.opcode == wire.OpAcknowledge, d.opcode == wire.OpCNP, d.quanta != nil
 	is := map[Kind]bool{
-		All: true, Data: d.roce && d.opcode != wire.OpAcknowledge && d.opcode != wire.OpCNP, ACK: d.roce && d.opcode == wire.OpAcknowledge,
-		CNP: d.roce && d.opcode == wire.OpCNP, PFC: d.quanta != nil, XOFF: on, XON: d.quanta != nil && !on && (off || r.Priority < 0),
+		All: true, Data: d.roce && !ack && !cnp, ACK: d.roce && ack, CNP: d.roce && cnp,
+		PFC: paused, XOFF: on, XON: paused && !on && (off || r.Priority < 0),
 	}
 	named := r.Priority < 0 || r.Priority == d.prio || on || off
-	return is[r.Kind] && named && (r.QP == 0 || d.roce && r.QP == d.qp) && (r.From == wire.IP{} || d.ip && r.From == d.from) && (r.To == wire.IP{} || d.ip && r.To == d.to)
+	from := r.From == wire.IP{} || d.ip && r.From == d.from
+	to := r.To == wire.IP{} || d.ip && r.To == d.to
+	return is[r.Kind] && named && from && to && (r.QP == 0 || d.roce && r.QP == d.qp)
 }
 
 func TestWhichFramesARuleIsAbout(t *testing.T) {
@@ -192,7 +195,8 @@ func TestWhatIsDoneToBytes(t *testing.T) {
 		for _, do := range []Action{Corrupt, Mark} {
 			env := dataplane.NewEnv(pool, 1)
 			n := &kept{taker: &taker{env: env}}
-			x := New(n, []*dataplane.Env{env}, []int{0}, map[int]Spec{0: rules(Rule{Do: do})}, func(int, []byte) int { return d.prio })
+			prio := func(int, []byte) int { return d.prio }
+			x := New(n, []*dataplane.Env{env}, []int{0}, map[int]Spec{0: rules(Rule{Do: do})}, prio)
 			f, ok := env.Alloc(len(d.bytes))
 			if !ok {
 				t.Fatal("no frame")

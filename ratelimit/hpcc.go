@@ -61,7 +61,7 @@ type HPCC struct {
 	until  uint64     // lastUpdateSeq: packet whose acknowledgement moves W_c next
 	hops   int        // of last; 0: no acknowledgement yet
 	path   uint16     // of last
-	heard  units.Time // when last came
+	acked  units.Time // when last was acknowledged
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -125,7 +125,7 @@ func (h *HPCC) Ack(now units.Time, a *Ack) {
 	}
 	n := a.Hops.Hops()
 	if n == h.hops && n > 0 && a.Hops.Path() == h.path {
-		h.measure(a.Hops, now-h.heard)
+		h.measure(a.Hops, now-h.acked)
 		update := a.Packet >= h.until
 		h.adjust(update)
 		if update {
@@ -134,7 +134,7 @@ func (h *HPCC) Ack(now units.Time, a *Ack) {
 	} else {
 		h.until = a.Next
 	}
-	h.hops, h.path, h.heard = n, a.Hops.Path(), now
+	h.hops, h.path, h.acked = n, a.Hops.Path(), now
 	for i := range n {
 		h.last[i] = a.Hops.Hop(i)
 	}
@@ -207,4 +207,4 @@ func (h *HPCC) StartAt(now units.Time, rate units.Rate) {
 }
 
 // Rebase implements units.Rebaser.
-func (h *HPCC) Rebase(by units.Time) { h.heard.Rebase(by) }
+func (h *HPCC) Rebase(by units.Time) { h.acked.Rebase(by) }

@@ -48,7 +48,7 @@ type PowerTCP struct {
 	until  uint64     // packet whose acknowledgement ends the round trip
 	hops   int        // of last; 0: no acknowledgement yet
 	path   uint16     // of last
-	heard  units.Time // when last came
+	acked  units.Time // when last was acknowledged
 	last   [wire.INTHops]wire.INTHop
 }
 
@@ -100,7 +100,7 @@ func (x *PowerTCP) Ack(now units.Time, a *Ack) {
 	}
 	n := a.Hops.Hops()
 	if n == x.hops && n > 0 && a.Hops.Path() == x.path {
-		x.measure(a.Hops, now-x.heard)
+		x.measure(a.Hops, now-x.acked)
 		p := x.params
 		w := float64(p.Gamma*(x.old/x.power+float64(p.AI))) + float64((1-p.Gamma)*x.w)
 		x.w = min(max(w, float64(p.Min.Bytes(p.BaseRTT))), x.full())
@@ -108,7 +108,7 @@ func (x *PowerTCP) Ack(now units.Time, a *Ack) {
 	if a.Packet >= x.until {
 		x.old, x.until = x.w, a.Next
 	}
-	x.hops, x.path, x.heard = n, a.Hops.Path(), now
+	x.hops, x.path, x.acked = n, a.Hops.Path(), now
 	for i := range n {
 		x.last[i] = a.Hops.Hop(i)
 	}
@@ -152,4 +152,4 @@ func (x *PowerTCP) StartAt(now units.Time, rate units.Rate) {
 }
 
 // Rebase implements units.Rebaser.
-func (x *PowerTCP) Rebase(by units.Time) { x.heard.Rebase(by) }
+func (x *PowerTCP) Rebase(by units.Time) { x.acked.Rebase(by) }

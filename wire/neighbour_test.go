@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"testing"
 
@@ -31,8 +32,8 @@ func checked(t *testing.T, p gopacket.Packet, b []byte) {
 	if err := icmp.SetNetworkLayerForChecksum(ip); err != nil {
 		t.Fatal(err)
 	}
-	out := gopacket.NewSerializeBuffer()
-	if err := gopacket.SerializeLayers(out, gopacket.SerializeOptions{ComputeChecksums: true}, icmp, gopacket.Payload(icmp.LayerPayload())); err != nil {
+	out, how := gopacket.NewSerializeBuffer(), gopacket.SerializeOptions{ComputeChecksums: true}
+	if err := gopacket.SerializeLayers(out, how, icmp, gopacket.Payload(icmp.LayerPayload())); err != nil {
 		t.Fatal(err)
 	}
 	if got := b[EthernetLen+IPv6Len:]; !bytes.Equal(got, out.Bytes()) {
@@ -40,8 +41,16 @@ func checked(t *testing.T, p gopacket.Packet, b []byte) {
 	}
 }
 
-// A solicitation of a neighbour whose address is unknown goes to the group of all whose address ends so (RFC 4291 section
-// 2.7.1), one of a known neighbour to itself; another's decoder reads what was meant, and the answer as well.
+// same fails if what is read is not what was meant.
+func same(t *testing.T, what string, got, want []any) {
+	t.Helper()
+	if got, want := fmt.Sprint(got...), fmt.Sprint(want...); got != want {
+		t.Errorf("%s: %s, not %s", what, got, want)
+	}
+}
+
+// A solicitation of a neighbour whose address is unknown goes to the group of all whose address ends so (RFC 4291
+// section 2.7.1), one of a known neighbour to itself; another's decoder reads what was meant, and the answer as well.
 func TestSolicitationsByAnother(t *testing.T) {
 	from, target := netip.MustParseAddr("fd00::1"), netip.MustParseAddr("fd00::1234:5678")
 	for _, to := range []MAC{0, theirMAC} {
@@ -53,13 +62,11 @@ func TestSolicitationsByAnother(t *testing.T) {
 		if to != 0 {
 			wantMAC, wantIP = to.String(), target.String()
 		}
-		if eth.DstMAC.String() != wantMAC || eth.SrcMAC.String() != ourMAC.String() || ip.DstIP.String() != wantIP || ip.SrcIP.String() != from.String() || ip.HopLimit != 255 {
-			t.Errorf("%v > %v, %v > %v, hop limit %d", eth.SrcMAC, eth.DstMAC, ip.SrcIP, ip.DstIP, ip.HopLimit)
-		}
+		same(t, "from, to, hop limit", []any{eth.SrcMAC, eth.DstMAC, ip.SrcIP, ip.DstIP, ip.HopLimit},
+			[]any{ourMAC, wantMAC, from, wantIP, 255})
 		ns := p.Layer(layers.LayerTypeICMPv6NeighborSolicitation).(*layers.ICMPv6NeighborSolicitation)
-		if ns.TargetAddress.String() != target.String() || len(ns.Options) != 1 || ns.Options[0].Type != layers.ICMPv6OptSourceAddress || !bytes.Equal(ns.Options[0].Data, eth.SrcMAC) {
-			t.Errorf("%+v", ns)
-		}
+		same(t, "target, options", []any{ns.TargetAddress, len(ns.Options), ns.Options[0].Type, MACAt(ns.Options[0].Data)},
+			[]any{target, 1, layers.ICMPv6OptSourceAddress, ourMAC})
 		checked(t, p, b[:n])
 
 		if got, ok := SolicitationTarget(b[EthernetLen:n], n-EthernetLen); !ok || got != target {
@@ -69,12 +76,12 @@ func TestSolicitationsByAnother(t *testing.T) {
 		p = decoded(t, b)
 		na := p.Layer(layers.LayerTypeICMPv6NeighborAdvertisement).(*layers.ICMPv6NeighborAdvertisement)
 		ip = p.Layer(layers.LayerTypeIPv6).(*layers.IPv6)
-		if ip.SrcIP.String() != target.String() || ip.DstIP.String() != from.String() || na.TargetAddress.String() != target.String() || !na.Router() || !na.Solicited() || !na.Override() ||
-			len(na.Options) != 1 || na.Options[0].Type != layers.ICMPv6OptTargetAddress || MACAt(na.Options[0].Data) != theirMAC {
-			t.Errorf("%v > %v: %+v", ip.SrcIP, ip.DstIP, na)
-		}
+		same(t, "from, to, target", []any{ip.SrcIP, ip.DstIP, na.TargetAddress}, []any{target, from, target})
+		same(t, "flags, options", []any{na.Router(), na.Solicited(), na.Override(), len(na.Options), na.Options[0].Type, MACAt(na.Options[0].Data)},
+			[]any{true, true, true, 1, layers.ICMPv6OptTargetAddress, theirMAC})
 		checked(t, p, b)
-		if says, ok := NDBinding(b[EthernetLen:], AdvertisementLen); !ok || says != (Binding{Addr: target, MAC: theirMAC, Override: true, Answer: true}) {
+		want := Binding{Addr: target, MAC: theirMAC, Override: true, Answer: true}
+		if says, ok := NDBinding(b[EthernetLen:], AdvertisementLen); !ok || says != want {
 			t.Errorf("the answer is read as %+v, %v", says, ok)
 		}
 	}
@@ -122,6 +129,14 @@ func TestSolicitationsThatAreNone(t *testing.T) {
 	}
 }
 
+// ofARP is what there is of it: the operation, who sends it, and to whom it is.
+func ofARP(a *layers.ARP) []any {
+	return []any{
+		a.Operation, MACAt(a.SourceHwAddress), netip.AddrFrom4([4]byte(a.SourceProtAddress)),
+		MACAt(a.DstHwAddress), netip.AddrFrom4([4]byte(a.DstProtAddress)),
+	}
+}
+
 // ARP requests, as another reads them; what is no request of Ethernet and IPv4 asks for nothing.
 func TestARPByAnother(t *testing.T) {
 	from, target := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
@@ -129,10 +144,8 @@ func TestARPByAnother(t *testing.T) {
 	n := Solicit(b, ourMAC, 0, from, target)
 	p := decoded(t, b[:n])
 	eth, arp := p.Layer(layers.LayerTypeEthernet).(*layers.Ethernet), p.Layer(layers.LayerTypeARP).(*layers.ARP)
-	if n != MinFrameLen || eth.DstMAC.String() != "ff:ff:ff:ff:ff:ff" || arp.Operation != layers.ARPRequest || MACAt(arp.SourceHwAddress) != ourMAC ||
-		MACAt(arp.DstHwAddress) != 0 || netip.AddrFrom4([4]byte(arp.SourceProtAddress)) != from || netip.AddrFrom4([4]byte(arp.DstProtAddress)) != target {
-		t.Errorf("%d bytes: %+v", n, arp)
-	}
+	same(t, "length, to", []any{n, eth.DstMAC}, []any{MinFrameLen, Broadcast})
+	same(t, "request", ofARP(arp), []any{layers.ARPRequest, ourMAC, from, MAC(0), target})
 	a := b[EthernetLen:n]
 	if got, ok := ARPTarget(a); !ok || got != target {
 		t.Errorf("%v, %v", got, ok)
@@ -151,10 +164,7 @@ func TestARPByAnother(t *testing.T) {
 	}
 	AnswerARP(a, theirMAC)
 	arp = decoded(t, b[:n]).Layer(layers.LayerTypeARP).(*layers.ARP)
-	if arp.Operation != layers.ARPReply || MACAt(arp.SourceHwAddress) != theirMAC || MACAt(arp.DstHwAddress) != ourMAC ||
-		netip.AddrFrom4([4]byte(arp.SourceProtAddress)) != target || netip.AddrFrom4([4]byte(arp.DstProtAddress)) != from {
-		t.Errorf("%+v", arp)
-	}
+	same(t, "reply", ofARP(arp), []any{layers.ARPReply, theirMAC, target, ourMAC, from})
 	if _, ok := ARPTarget(a); ok {
 		t.Error("a reply asks for something")
 	}

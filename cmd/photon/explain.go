@@ -20,10 +20,10 @@ func explainCommand() *cobra.Command {
 			"  photon explain pacc --rate 25Gbps",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, names []string) error {
-			if markdown && len(names) > 0 {
-				return bad(errors.New("--markdown prints all schemes: name none"))
-			}
 			if markdown {
+				if len(names) > 0 {
+					return bad(errors.New("--markdown prints all schemes: name none"))
+				}
 				return scheme.Markdown(c.OutOrStdout())
 			}
 			if len(names) == 0 {

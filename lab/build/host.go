@@ -37,7 +37,7 @@ type Switch interface {
 	Pauses(port, prio int) uint64
 	PausesSent() uint64
 	TxFrames(port, prio int) uint64
-	StaysStopped(in, prio int, silent []int) bool // the peer of a port, as long as some ports send nothing
+	StaysStopped(in, prio int, silent func(port int) bool) bool // the peer of a port, as long as some ports send nothing
 	Marked(port, prio int) (ce, ue uint64)
 	Discarded(port, prio int) uint64
 	Ternary(now units.Time, port, prio int) marking.TCDState

@@ -48,8 +48,9 @@ func (n *Network) Losses() (all []Loss) {
 // excused are the reasons for which frames that a node discards are no loss of this network's: what a link took with
 // it, or was on its way to a switch whose new routes lead back to where it came from; what is out of order, or comes again,
 // for that, for the several paths of a flow, because its sender did not wait for longer (pauses may be long, and in a
-// deadlock have no end) or because acknowledgements, which are of a lossy priority, were lost; what acknowledges what came twice of a flow that has ended, or packets of one that was
-// stopped; and what follows from frames that are impaired on purpose.
+// deadlock have no end) or because acknowledgements, which are of a lossy priority, were lost; what acknowledges what came
+// twice of a flow that has ended, or packets of one that was stopped; and what follows from frames that are impaired on
+// purpose.
 func (n *Network) excused() (set [dataplane.Reasons]bool) {
 	spoilt := len(n.impaired) > 0
 	again := n.failed || n.overtakes || n.timeouts() > 0 || spoilt || n.discarded(1<<n.acknowledged&^n.Lossless) > 0

@@ -68,14 +68,12 @@ func (d *deadlock) sample(now units.Time) {
 func (d *deadlock) cycle(blocked []experiment.Place) bool {
 	for before := 0; len(blocked) != before; {
 		before = len(blocked)
-		silent := map[int][]int{} // ports, by switch
-		for _, p := range blocked {
-			silent[p.Node] = append(silent[p.Node], p.Port)
-		}
+		silent := slices.Clone(blocked)
 		blocked = slices.DeleteFunc(blocked, func(p experiment.Place) bool {
 			end := d.n.Plan.Nodes[p.Node].Ends[p.Port]
-			ports := silent[end.Node]
-			return len(ports) == 0 || !d.n.Switches[end.Node].StaysStopped(end.Port, d.n.Priority, ports)
+			return !d.n.Switches[end.Node].StaysStopped(end.Port, d.n.Priority, func(port int) bool {
+				return slices.Contains(silent, experiment.Place{Node: end.Node, Port: port})
+			})
 		})
 	}
 	return len(blocked) > 0

@@ -27,10 +27,12 @@ func (s *still) QueueBytes(port, _ int) (sum units.Size) {
 	return sum
 }
 func (s *still) TxFrames(int, int) uint64 { return 7 }
-func (s *still) StaysStopped(in, _ int, silent []int) bool {
+func (s *still) StaysStopped(in, _ int, silent func(port int) bool) bool {
 	kept := units.Size(0)
-	for _, port := range silent {
-		kept += s.waits[[2]int{port, in}]
+	for k, n := range s.waits {
+		if k[1] == in && silent(k[0]) {
+			kept += n
+		}
 	}
 	return kept > s.xon
 }

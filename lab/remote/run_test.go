@@ -157,6 +157,19 @@ func started(t *testing.T, b *bed) (*Run, error) {
 	return Start(context.Background(), e, b, e.Schemes[0], 1)
 }
 
+// over is a run that has ended, of which nothing was read yet.
+func over(t *testing.T, b *bed) *Run {
+	t.Helper()
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(context.Background(), func(float64) {}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // An experiment that is refused, by whichever node, leaves all of them as they were: others may use them.
 func TestRefusedBeforeAnythingChanges(t *testing.T) {
 	threshold := func(port int, x pfc.Thresholds) func(string, *fake) {
@@ -248,16 +261,11 @@ func TestFlowsStopWithTheirExperiment(t *testing.T) {
 // A port that is removed during a run takes its counters with it.
 func TestPortIsRemovedDuringARun(t *testing.T) {
 	b := &bed{}
-	r, err := started(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Run(context.Background(), func(float64) {}); err != nil {
-		t.Fatal(err)
-	}
+	r := over(t, b)
 	b.nodes["S0"].info.Ports = slices.Clone(b.nodes["S0"].info.Ports)
 	b.nodes["S0"].info.Ports[1] = ""
-	if _, err := r.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "S0: port toH1 was removed during the run") {
+	const want = "S0: port toH1 was removed during the run: "
+	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
 	}
 }
@@ -280,13 +288,7 @@ func TestNodeEnds(t *testing.T) {
 // A node that was restarted meanwhile, or that another experiment used, has not recorded this one.
 func TestRecordingOfAnother(t *testing.T) {
 	b := &bed{}
-	r, err := started(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Run(context.Background(), func(float64) {}); err != nil {
-		t.Fatal(err)
-	}
+	r := over(t, b)
 	b.nodes["H1"].other = true
 	const want = "H1 has not recorded this experiment: "
 	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -297,13 +299,7 @@ func TestRecordingOfAnother(t *testing.T) {
 // Flows are known by their numbers, and their ends are exact however long the agent has run.
 func TestResultsByNumber(t *testing.T) {
 	b := &bed{}
-	r, err := started(t, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Run(context.Background(), func(float64) {}); err != nil {
-		t.Fatal(err)
-	}
+	r := over(t, b)
 	if _, err := r.Read(context.Background()); err != nil {
 		t.Fatal(err)
 	}
