@@ -44,7 +44,7 @@ func checked(t *testing.T, p gopacket.Packet, b []byte) {
 // same fails if what is read is not what was meant.
 func same(t *testing.T, what string, got, want []any) {
 	t.Helper()
-	if got, want := fmt.Sprint(got...), fmt.Sprint(want...); got != want {
+	if got, want := fmt.Sprintln(got...), fmt.Sprintln(want...); got != want {
 		t.Errorf("%s: %s, not %s", what, got, want)
 	}
 }
