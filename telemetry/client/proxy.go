@@ -58,16 +58,30 @@ func startPipe(command []string) (net.Conn, error) {
 func (p *pipe) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if n == 0 && err != nil {
-		p.Close()
-		if why := strings.TrimSpace(p.errs.String()); why != "" {
-			lines := strings.Split(why, "\n")
-			return 0, errors.New(lines[len(lines)-1])
-		}
+		err = p.ended(err)
 	}
 	return n, err
 }
 
-func (p *pipe) Write(b []byte) (int, error) { return p.in.Write(b) }
+// Write gives the command a request; when it has ended, Write says why as Read does: which of the two notices first
+// is the scheduler's choice.
+func (p *pipe) Write(b []byte) (int, error) {
+	n, err := p.in.Write(b)
+	if err != nil {
+		err = p.ended(err)
+	}
+	return n, err
+}
+
+// ended returns the last line that the command said before it ended, or err if it said nothing.
+func (p *pipe) ended(err error) error {
+	p.Close()
+	if why := strings.TrimSpace(p.errs.String()); why != "" {
+		lines := strings.Split(why, "\n")
+		return errors.New(lines[len(lines)-1])
+	}
+	return err
+}
 
 // Close ends the command: its input ends, and after a second it does.
 func (p *pipe) Close() error {

@@ -78,6 +78,23 @@ func TestProxyStaysConnected(t *testing.T) {
 	}
 }
 
+// A command that ends before it was asked says why, whether the reader or the writer of its connection notices first.
+func TestProxyEndsBeforeItIsAsked(t *testing.T) {
+	for what, use := range map[string]func(net.Conn) (int, error){
+		"read":  func(c net.Conn) (int, error) { return c.Read(make([]byte, 1)) },
+		"write": func(c net.Conn) (int, error) { return c.Write(make([]byte, 1<<20)) }, // more than a pipe holds
+	} {
+		c, err := startPipe([]string{"sh", "-c", `echo nobody is there >&2; exit 1`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := use(c); err == nil || err.Error() != "nobody is there" {
+			t.Errorf("%s: %d, %v", what, n, err)
+		}
+		c.Close()
+	}
+}
+
 // A command that leaves a process behind, as ssh does with ControlPersist, ends all the same, and says why.
 func TestProxyLeavesProcess(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "hold")
