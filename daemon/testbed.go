@@ -48,7 +48,8 @@ func (t *testbedNode) Info() node.Info {
 		n.Scheme, n.Lossless, n.Rates, n.Thresholds = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured(), s.Buffer.Thresholds
 	} else {
 		c := &t.node.Config
-		n.Scheme, n.Lossless, n.Rates, n.IP, n.MAC, n.Payload = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}, c.IP, c.MAC, units.Size(c.Payload)
+		n.Scheme, n.Lossless, n.Rates = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}
+		n.IP, n.MAC, n.Payload, n.AckEvery = c.IP, c.MAC, units.Size(c.Payload), c.AckEvery
 	}
 	t.d.world.Do(func(now units.Time) {
 		n.Now = shownTime(t.d.world, now)

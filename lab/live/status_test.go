@@ -153,7 +153,7 @@ func TestRecordingsAreSampled(t *testing.T) {
 		sw:   recording(map[string][]int64{"queue.1.3": queue, "paused.1": slices.Repeat([]int64{8}, samples)}),
 		from: recording(map[string][]int64{"sent": line(125_000), "notified.0": line(2)}),
 		to:   recording(map[string][]int64{"received.0": line(100_000)}),
-	}, [][]int{sw: {0, 1}, from: {0}, to: {0}})
+	}, [][]int{sw: {0, 1}, from: {0}, to: {0}}, make([]node.Info, 3))
 	l := &recorder{}
 	l.Watch(e, n)
 	remote.Play(n, samples*every)

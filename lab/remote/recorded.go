@@ -22,9 +22,11 @@ var (
 	_ build.Switch = (*recordedSwitch)(nil)
 )
 
-// Recorded is a network of what its nodes, in the order of the plan, have recorded. ports are
-// those of a node by the plan's.
-func Recorded(e *experiment.Experiment, plan *topology.Plan, flows []experiment.Flow, recordings []node.Recording, ports [][]int) *build.Network {
+// Recorded is a network of what its nodes, in the order of the plan, have recorded, and said of themselves afterwards.
+// ports are those of a node by the plan's.
+func Recorded(
+	e *experiment.Experiment, plan *topology.Plan, flows []experiment.Flow, recordings []node.Recording, ports [][]int, after []node.Info,
+) *build.Network {
 	w := &playback{every: e.Measure.Sample}
 	n := build.Recorded(e, w, plan)
 	for i, rec := range recordings {
@@ -33,7 +35,7 @@ func Recorded(e *experiment.Experiment, plan *topology.Plan, flows []experiment.
 		if plan.Nodes[i].Host {
 			n.Hosts[i] = &recordedHost{columns: columns, flows: map[[2]uint32]int{}}
 		} else {
-			n.Switches[i] = &recordedSwitch{columns: columns, port: ports[i], lossless: n.Lossless}
+			n.Switches[i] = &recordedSwitch{columns: columns, port: ports[i], lossless: n.Lossless, after: after[i].Stats}
 		}
 	}
 	sent, of := map[int]int{}, map[int][]int{} // by sender
@@ -159,6 +161,7 @@ type recordedSwitch struct {
 	columns
 	port     []int // of the switch, by the plan's
 	lossless uint8
+	after    dataplane.Stats
 }
 
 func (s *recordedSwitch) Ports() int { return len(s.port) }
@@ -230,4 +233,10 @@ func (s *recordedSwitch) Marked(port, prio int) (ce, ue uint64) {
 	return uint64(s.counter("marked.%d.%d", s.port[port], prio)), uint64(s.counter("ue.%d.%d", s.port[port], prio))
 }
 
-func (s *recordedSwitch) Stats(units.Time) dataplane.Stats { return dataplane.Stats{} }
+// Stats are those of the experiment's ports, since the switch started.
+func (s *recordedSwitch) Stats(units.Time) (st dataplane.Stats) {
+	for _, port := range s.port {
+		st.Ports = append(st.Ports, s.after.Ports[port])
+	}
+	return st
+}

@@ -1,16 +1,11 @@
-// Package remote runs an experiment on nodes that are processes elsewhere: it requests
-// flows and recordings, waits, and builds a network that plays the recordings back, so
-// that it is measured like a network that runs here.
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"photon/dataplane"
@@ -58,59 +53,6 @@ func (b *Run) Notes() []string { return b.notes }
 
 // Skew bounds how far the nodes' clocks are apart.
 func (b *Run) Skew() units.Time { return b.skew }
-
-// testbedPlan is the plan and the flows of an experiment that a testbed can run.
-func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []experiment.Flow, error) {
-	p, err := e.Plan()
-	if err != nil {
-		return nil, nil, err
-	}
-	flows, err := e.Sends(p, seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(e.Events) > 0 {
-		return nil, nil, errors.New("a testbed's links and flows do not change on the way: this experiment has events")
-	}
-	if every := e.Measure.Sample; every%node.WatchTick != 0 {
-		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", node.WatchTick, every)
-	}
-	if e.Waiting() {
-		return nil, nil, errors.New("agents of a testbed do not know of each other's flows: flows of this experiment wait for others")
-	}
-	for _, f := range flows {
-		if f.Weight != 1 || f.Cap != 0 {
-			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
-		}
-	}
-	for i, routes := range p.Routes() {
-		for to, ports := range routes {
-			if len(ports) != 1 {
-				return nil, nil, fmt.Errorf("from %s there are %d ways to %s: a testbed's switches know one", p.Nodes[i].Name, len(ports), p.Nodes[to].Name)
-			}
-		}
-	}
-	return p, flows, nil
-}
-
-// Check says why the experiment cannot run on a testbed, as far as that is
-// known before its nodes are asked.
-func Check(e *experiment.Experiment, t nodecontrol.Testbed) error {
-	for _, v := range e.Variants() {
-		p, _, err := testbedPlan(v.Experiment, e.Seed)
-		if err != nil {
-			return err
-		}
-		var names []string
-		for _, n := range p.Nodes {
-			names = append(names, n.Name)
-		}
-		if err := t.Covers(names); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Run is a run on a testbed.
 type Run struct {
@@ -163,6 +105,9 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		if err := b.checkNode(i, n); err != nil {
 			return fmt.Errorf("%s: %w", node.Name, err)
 		}
+		if err := b.noteAcks(i, use, known, n); err != nil {
+			return err
+		}
 	}
 	if err := b.checkIdle(ctx); err != nil {
 		return err
@@ -173,6 +118,19 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		}
 	}
 	return b.awaitLearning(ctx)
+}
+
+// noteAcks remarks that an agent that ran already has its packets acknowledged more often than the experiment's hosts.
+func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n *nodecontrol.Running) error {
+	if len(b.sends[i]) == 0 || n.Info.AckEvery == ackEvery(&b.e.Parameters) {
+		return nil
+	}
+	parts, err := use.Build(known)
+	if err == nil && !parts.Carry.Ack {
+		b.notes = append(b.notes, fmt.Sprintf("%s: one packet in %d asks for an acknowledgement, in the experiment the last of a flow alone (`ack_every: 0`)",
+			n.Name, n.Info.AckEvery))
+	}
+	return err
 }
 
 // schemeIn resolves a scheme's parameters for a network.
@@ -190,63 +148,6 @@ func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, er
 		s.Params[x.Name] = x.Value
 	}
 	return s, nil
-}
-
-// checkNode says how a node contradicts the experiment.
-func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
-	p, info := &b.e.Parameters, &n.Info
-	if p.Credits() != nil {
-		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
-	}
-	if p.Overtakes() || p.Weighted() || p.Recovery.Value.V == experiment.Selective {
-		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
-	}
-	if p.DataMask() != p.LosslessMask() {
-		return errors.New("data that is not lossless is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
-	}
-	if want := p.LosslessMask(); info.Lossless != want {
-		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
-	}
-	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
-		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
-	}
-	for k, other := range b.nodes[:i] {
-		if b.plan.Nodes[i].Host && b.plan.Nodes[k].Host && (other.Info.MAC == info.MAC || other.Info.IP == info.IP) {
-			return fmt.Errorf("its address, %v or %v, is that of %s: they are one agent, or cannot be told apart",
-				info.MAC, info.IP, other.Name)
-		}
-	}
-	for port, end := range b.plan.Nodes[i].Ends {
-		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
-			return fmt.Errorf("its link to %s has %v, the experiment's %v", b.plan.Nodes[end.Node].Name, rate, end.Link.Rate)
-		}
-		if b.plan.Nodes[i].Host {
-			continue
-		}
-		if err := checkThresholds(p, info, n.Port[port]); err != nil {
-			return fmt.Errorf("port %s: %w", info.Ports[n.Port[port]], err)
-		}
-	}
-	return nil
-}
-
-// checkThresholds says how a port of a switch pauses otherwise than the experiment's.
-func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error {
-	if port >= len(info.Thresholds) {
-		return errors.New("it does not say when it pauses: is its photon an older one?")
-	}
-	for prio, is := range info.Thresholds[port] {
-		switch {
-		case info.Lossless>>prio&1 == 0:
-		case is.XOFF != p.XOFF.Value.V:
-			return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", is.XOFF, p.XOFF.Value.V)
-		case is.XON != p.XON.Value.V:
-			return fmt.Errorf("its XON is %v, the experiment's %v (`pfc: {xon: ...}`)", is.XON, p.XON.Value.V)
-		case is.Alpha != 0:
-			return fmt.Errorf("its thresholds move (alpha %v), the experiment's do not (`pfc: {alpha: 0}`)", is.Alpha)
-		}
-	}
-	return nil
 }
 
 // awaitLearning waits until every switch has learned every host's port.
@@ -342,7 +243,7 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 			// A flow that starts after its end sends nothing, and an agent would refuse it: it has its place in the order.
 			stop = max(stop, f.Start+1)
 			request.Flows = append(request.Flows, node.FlowOrder{
-				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: f.DSCP, Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
+				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: cmp.Or(f.DSCP, build.DSCPOf(b.e.Parameters.Priority.Value.V)), Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
 			})
 			received[f.To] = append(received[f.To], node.PeerFlow{From: n.Info.IP, QP: pair})
 		}
@@ -433,7 +334,7 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 		b.final = append(b.final, after)
 		recordings, ports = append(recordings, rec), append(ports, node.Port)
 	}
-	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports)
+	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.final)
 	return b.network, nil
 }
 
@@ -536,60 +437,4 @@ func (b *Run) FirstLoss() string {
 		}
 	}
 	return ""
-}
-
-// config is the file of a node that the testbed starts.
-func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay bool, response units.Time) string {
-	node, p := &b.plan.Nodes[i], &b.e.Parameters
-	var t strings.Builder
-	addLine := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
-	addLine("name: %s\nadmin: %s\nmetrics: \"off\"\nscheme:\n  name: %s", node.Name, admin, s.Name)
-	if len(s.Params) > 0 {
-		addLine("  params:")
-		for _, name := range slices.Sorted(maps.Keys(s.Params)) {
-			addLine("    %s: %q", name, s.Params[name])
-		}
-	}
-	var lossless []string
-	for prio := range pfc.Classes {
-		if p.LosslessMask()>>prio&1 != 0 {
-			lossless = append(lossless, fmt.Sprint(prio))
-		}
-	}
-	port := func(k int) string {
-		line := fmt.Sprintf("{device: %q, rate: %v, cable_delay: %v", device[k], node.Ends[k].Link.Rate, node.Ends[k].Link.Delay)
-		if delay {
-			line += fmt.Sprintf(", delay: %v", node.Ends[k].Link.Delay)
-		}
-		return line + "}"
-	}
-	addLine("pfc:\n  priorities: [%s]", strings.Join(lossless, ", "))
-	if node.Host {
-		dscp := build.DSCPOf(p.Priority.Value.V)
-		ack := uint8(build.CNPDSCP)
-		if a := p.AckPriority.Value; a.IsSet() {
-			ack = build.DSCPOf(a.V)
-		}
-		addLine("port: %s\nip: %v\nmac: %v\npayload: %v\ndata_dscp: %d\ncnp_dscp: %d\nack_dscp: %d\nack_timeout: %v\nnp_delay: %v\npause_delay: %v", port(0), topology.IP(i), topology.MAC(i, 0),
-			p.Payload.Value.V, dscp, build.CNPDSCP, ack, p.Patience(), p.NPDelay.Value.V, p.PauseDelay.Value.V)
-		n := 0
-		for _, f := range b.flows {
-			if f.From == i || f.To == i {
-				n++
-			}
-		}
-		addLine("ack_every: 0") // experiments have the acknowledgements that their schemes ask for
-		addLine("send: %d\nreceive: %d", max(1, n), max(1, n))
-		return t.String()
-	}
-	addLine("  xoff: %v\n  xon: %v\n  response: %v", p.XOFF.Value.V, p.XON.Value.V, response+p.PauseDelay.Value.V)
-	addLine("mtu: %d\nports:", int(p.MTU.Value.V))
-	for k := range device {
-		addLine("  - %s", port(k))
-	}
-	addLine("forwarding:\n  static:")
-	for to, ports := range b.plan.Routes()[i] {
-		addLine("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
-	}
-	return t.String()
 }

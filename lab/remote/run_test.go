@@ -296,6 +296,29 @@ func TestRecordingOfAnother(t *testing.T) {
 	}
 }
 
+// What a report says of the fullest ingress port is what the switch says of it.
+func TestPeakOfPortsThatAreTheExperiments(t *testing.T) {
+	b := &bed{set: func(name string, f *fake) {
+		if name == "S0" {
+			f.info.Stats.Ports[1].Ingress.Peak[3] = 11_000
+		}
+	}}
+	r := over(t, b)
+	n, err := r.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, node := range r.plan.Nodes {
+		if node.Host {
+			continue
+		}
+		ports := n.Switches[i].Stats(0).Ports
+		if len(ports) != 3 || ports[0].Ingress.Peak[3] != 0 || ports[1].Ingress.Peak[3] != 11_000 {
+			t.Errorf("%s: %d ports", node.Name, len(ports))
+		}
+	}
+}
+
 // Flows are known by their numbers, and their ends are exact however long the agent has run.
 func TestResultsByNumber(t *testing.T) {
 	b := &bed{}

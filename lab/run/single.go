@@ -184,11 +184,12 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse) (notes []string) {
 	peak, waits, marked, now := units.Size(0), uint64(0), uint64(0), n.World.Now()
 	for _, s := range n.Switches {
-		for _, p := range s.Stats(now).Ports {
+		for port, p := range s.Stats(now).Ports {
 			for prio, b := range p.Ingress.Peak {
 				peak = max(peak, b)
 				waits += p.Credits.Waits[prio]
-				marked += p.Marked[prio]
+				ce, _ := s.Marked(port, prio)
+				marked += ce
 			}
 		}
 	}

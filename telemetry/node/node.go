@@ -15,11 +15,12 @@ type Info struct {
 	Name     string       `json:"name"`
 	Switch   bool         `json:"switch"`
 	Ports    []string     `json:"ports"`
-	Rates    []units.Rate `json:"rates"`             // of the links, by port
-	Lossless uint8        `json:"lossless"`          // set of priorities
-	IP       wire.IP      `json:"ip,omitempty"`      // of an agent
-	MAC      wire.MAC     `json:"mac,omitempty"`     // of an agent
-	Payload  units.Size   `json:"payload,omitempty"` // of an agent's full packet
+	Rates    []units.Rate `json:"rates"`               // of the links, by port
+	Lossless uint8        `json:"lossless"`            // set of priorities
+	IP       wire.IP      `json:"ip,omitempty"`        // of an agent
+	MAC      wire.MAC     `json:"mac,omitempty"`       // of an agent
+	Payload  units.Size   `json:"payload,omitempty"`   // of an agent's full packet
+	AckEvery int          `json:"ack_every,omitempty"` // one packet in so many of an agent asks for an acknowledgement; 0: the last of a flow alone
 	// Thresholds are those of a switch, by port, of its lossless priorities.
 	Thresholds [][pfc.Classes]pfc.Thresholds `json:"thresholds,omitempty"`
 	Scheme     string                        `json:"scheme"`     // in force

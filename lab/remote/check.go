@@ -1,0 +1,144 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+
+	"photon/lab/experiment"
+	"photon/lab/nodecontrol"
+	"photon/lab/topology"
+	"photon/telemetry/node"
+	"photon/wire"
+)
+
+// testbedPlan is the plan and the flows of an experiment that a testbed can run.
+func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []experiment.Flow, error) {
+	p, err := e.Plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	flows, err := e.Sends(p, seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := refused(e); err != nil {
+		return nil, nil, err
+	}
+	if every := e.Measure.Sample; every%node.WatchTick != 0 {
+		return nil, nil, fmt.Errorf("a testbed samples at multiples of %v: sample is %v", node.WatchTick, every)
+	}
+	if e.Waiting() {
+		return nil, nil, errors.New("agents of a testbed do not know of each other's flows: flows of this experiment wait for others")
+	}
+	for _, f := range flows {
+		if f.Weight != 1 || f.Cap != 0 {
+			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
+		}
+	}
+	for i, routes := range p.Routes() {
+		for to, ports := range routes {
+			if len(ports) != 1 {
+				return nil, nil, fmt.Errorf("from %s there are %d ways to %s: a testbed's switches know one", p.Nodes[i].Name, len(ports), p.Nodes[to].Name)
+			}
+		}
+	}
+	return p, flows, nil
+}
+
+// refused says what an experiment has of which a testbed's nodes know nothing. All else is in their files (config), in
+// their orders, or compared with what they have (checkNode).
+func refused(e *experiment.Experiment) error {
+	p := &e.Parameters
+	overhead := p.Overhead.Value
+	switch {
+	case len(e.Events) > 0:
+		return errors.New("a testbed's links and flows do not change on the way: this experiment has events")
+	case len(e.Impair) > 0:
+		return errors.New("a testbed's links are as good as they are: impair is for one process and for virtual time")
+	case p.Credits() != nil:
+		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
+	case p.Overtakes() || p.Weighted() || p.Recovery.Value.V == experiment.Selective:
+		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
+	case p.DataMask() != p.LosslessMask():
+		return errors.New("data that is not lossless is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
+	case p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0:
+		return errors.New("alpha and lossy_alpha go by what is free of a buffer, which switches of their own size by their cards and polls: they are for one process and for virtual time")
+	case overhead.IsSet() && overhead.V != wire.Overhead:
+		return fmt.Errorf("overhead: a frame takes %d bytes more on a testbed's links, not %d", wire.Overhead, overhead.V)
+	}
+	return nil
+}
+
+// Check says why the experiment cannot run on a testbed, as far as that is
+// known before its nodes are asked.
+func Check(e *experiment.Experiment, t nodecontrol.Testbed) error {
+	for _, v := range e.Variants() {
+		p, _, err := testbedPlan(v.Experiment, e.Seed)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, n := range p.Nodes {
+			names = append(names, n.Name)
+		}
+		if err := t.Covers(names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNode says how a node contradicts the experiment.
+func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
+	p, info := &b.e.Parameters, &n.Info
+	if want := p.LosslessMask(); info.Lossless != want {
+		return fmt.Errorf("its lossless priorities are %08b, the experiment's %08b (`pfc: {priorities: ...}`)", info.Lossless, want)
+	}
+	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
+		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
+	}
+	if len(b.sends[i]) > 0 && p.AckEach.Value.V && info.AckEvery != 1 {
+		acknowledged := "the last packet of a flow"
+		if info.AckEvery > 0 {
+			acknowledged = fmt.Sprintf("one packet in %d", info.AckEvery)
+		}
+		return fmt.Errorf("its agent has %s acknowledged, the experiment every one (`ack_every: 1`)", acknowledged)
+	}
+	for k, other := range b.nodes[:i] {
+		if b.plan.Nodes[i].Host && b.plan.Nodes[k].Host && (other.Info.MAC == info.MAC || other.Info.IP == info.IP) {
+			return fmt.Errorf("its address, %v or %v, is that of %s: they are one agent, or cannot be told apart",
+				info.MAC, info.IP, other.Name)
+		}
+	}
+	for port, end := range b.plan.Nodes[i].Ends {
+		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
+			return fmt.Errorf("its link to %s has %v, the experiment's %v", b.plan.Nodes[end.Node].Name, rate, end.Link.Rate)
+		}
+		if b.plan.Nodes[i].Host {
+			continue
+		}
+		if err := checkThresholds(p, info, n.Port[port]); err != nil {
+			return fmt.Errorf("port %s: %w", info.Ports[n.Port[port]], err)
+		}
+	}
+	return nil
+}
+
+// checkThresholds says how a port of a switch pauses otherwise than the experiment's.
+func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error {
+	if port >= len(info.Thresholds) {
+		return errors.New("it does not say when it pauses: is its photon an older one?")
+	}
+	for prio, is := range info.Thresholds[port] {
+		switch {
+		case info.Lossless>>prio&1 == 0:
+		case is.XOFF != p.XOFF.Value.V:
+			return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", is.XOFF, p.XOFF.Value.V)
+		case is.XON != p.XON.Value.V:
+			return fmt.Errorf("its XON is %v, the experiment's %v (`pfc: {xon: ...}`)", is.XON, p.XON.Value.V)
+		case is.Alpha != 0:
+			return fmt.Errorf("its thresholds move (alpha %v), the experiment's do not (`pfc: {alpha: 0}`)", is.Alpha)
+		}
+	}
+	return nil
+}

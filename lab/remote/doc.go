@@ -1,0 +1,11 @@
+// Package remote runs an experiment on nodes that are processes elsewhere: it requests
+// flows and recordings, waits, and builds a network that plays the recordings back, so
+// that it is measured like a network that runs here.
+//
+// The files, in the order in which an experiment passes them:
+//
+//	check.go     what a testbed cannot do, and how nodes contradict the experiment
+//	config.go    the files of nodes that are started for it
+//	run.go       nodes are reached, flows and recordings ordered, and results fetched
+//	recorded.go  what was recorded, as a network
+package remote

@@ -1,0 +1,162 @@
+package remote
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"photon/lab/experiment"
+	"photon/units"
+)
+
+// treeText is an experiment in which every kind of link is used, on a tree: from each host one way leads to each other.
+const treeText = `id: test/tree
+title: a flow over a tree
+duration: 20ms
+worlds: [dpdk]
+topology: {kind: clos, pods: 2, tors: 1, leafs: 1, spines: 1, hosts: 2}
+parameters:
+  link_rate: 20Mbps
+  host_delay: 1ms
+  trunk_delay: 1us
+  payload: 1000B
+  mtu: 1500B
+  priority: 3
+  xoff: 16KB
+  buffer: 4MB
+flows:
+  - {name: long, from: H0, to: H3}
+schemes: [none]
+measure:
+  sample: 1ms
+  probes:
+    - {name: rate, kind: received, flows: [long]}
+  metrics:
+    - {name: bytes, do: last, of: rate}
+`
+
+// otherwise are parameters of an experiment, each with another value, and what else that needs.
+var otherwise = map[string]string{
+	"link_rate": "40Mbps", "host_delay": "2ms", "trunk_delay": "2us", "payload": "900B", "mtu": "2000B", "priority": "4",
+	"xoff": "17KB", "buffer": "5MB", "xon": "11KB", "trunk_rate": "30Mbps", "core_rate": "30Mbps", "core_delay": "2us",
+	"overhead": "20", "lossless": "[3, 4]", "lossy_queue": "2MB", "lossy_alpha": "0.5", "lossy_ingress": "100KB",
+	"flow_control": "credits\n  lane_buffer: 16KB", "lane_buffer": "17KB\n  flow_control: credits",
+	"credit_period": "1ms\n  lane_buffer: 16KB\n  flow_control: credits",
+	"credit_update": "2KB\n  lane_buffer: 16KB\n  flow_control: credits",
+	"np_delay":      "1us", "pause_delay": "2us", "start_phase": "1ms", "alpha": "0.125",
+	"alpha_by_rate": "true\n  alpha: 0.125\n  trunk_rate: 40Mbps", "ack_each": "true", "ack_priority": "5",
+	"paths": "round_robin", "flowlet_gap": "50us\n  paths: flowlet", "entropy": "packet", "path_weights": "capacity",
+	"recovery": "selective", "window": "8\n  recovery: selective", "reorder": "2\n  recovery: selective",
+	"ack_timeout": "50ms", "low_timeout": "1ms\n  recovery: selective", "low_packets": "2\n  low_timeout: 1ms\n  recovery: selective",
+}
+
+// Without events and without flows that wait, which testbeds refuse, these change nothing.
+var idle = []string{"signal_delay", "convergence"}
+
+// everywhere is what a testbed makes of an experiment: the files of all its nodes, and the starts of its flows.
+func everywhere(t *testing.T, text string) (string, error) {
+	t.Helper()
+	e, err := experiment.Parse("tree.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(e, &bed{}); err != nil {
+		return "", err
+	}
+	p, flows, err := testbedPlan(e, 1)
+	if err != nil {
+		return "", err
+	}
+	b, all := &Run{e: e, plan: p, flows: flows}, ""
+	for i, node := range p.Nodes {
+		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += b.config(i, s, make([]string, len(node.Ends)), "", false, units.Millisecond)
+	}
+	for _, f := range flows {
+		all += f.Start.String() + "\n"
+	}
+	return all, nil
+}
+
+// Whatever an experiment says of its network reaches the nodes of a testbed, or it is refused.
+func TestEveryParameterReachesATestbed(t *testing.T) {
+	usual, err := everywhere(t, treeText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := reflect.TypeFor[experiment.Parameters]()
+	for i := range kind.NumField() {
+		name := kind.Field(i).Tag.Get("yaml")
+		value, there := otherwise[name]
+		switch {
+		case strings.Contains(strings.Join(idle, " "), name):
+			continue
+		case !there:
+			t.Errorf("parameter %s: does it reach a testbed?", name)
+			continue
+		}
+		head, tail, _ := strings.Cut(treeText, "parameters:\n")
+		var kept []string
+		for _, line := range strings.Split(tail, "\n") {
+			replaced := strings.HasPrefix(line, "  "+name+":")
+			paused := strings.HasPrefix(line, "  xoff:") && strings.Contains(value, "credits") // credits stand in its place
+			if !replaced && !paused {
+				kept = append(kept, line)
+			}
+		}
+		text := head + "parameters:\n  " + name + ": " + value + "\n" + strings.Join(kept, "\n")
+		if got, err := everywhere(t, text); err == nil && got == usual {
+			t.Errorf("%s: %s changes nothing of any node of a testbed, and is not refused", name, value)
+		}
+	}
+	impaired := treeText + "impair:\n  - {link: H0>T0, rules: [{do: lose, frames: data, rate: 0.01}]}\n"
+	if got, err := everywhere(t, impaired); err == nil && got == usual {
+		t.Error("impair changes nothing of any node of a testbed, and is not refused")
+	}
+}
+
+// Agents that run already keep their acknowledgements: too few are refused, more are remarked.
+func TestAcknowledgementsOfAgentsThatRun(t *testing.T) {
+	const each = "parameters:\n  ack_each: true\n"
+	for _, c := range []struct {
+		scheme, parameters string
+		every              int
+		refused, remarked  string
+	}{
+		{"none", "parameters:\n", 0, "", ""},
+		{"none", "parameters:\n", 32, "", "H0: one packet in 32 asks for an acknowledgement, in the experiment the last of a flow alone"},
+		{"timely", "parameters:\n", 32, "", ""}, // which has them all acknowledged
+		{"none", each, 1, "", ""},
+		{"none", each, 32, "H0: its agent has one packet in 32 acknowledged, the experiment every one (`ack_every: 1`)", ""},
+		{"none", each, 0, "H0: its agent has the last packet of a flow acknowledged, the experiment every one (`ack_every: 1`)", ""},
+	} {
+		text := strings.Replace(twoIntoOne, "parameters:\n", c.parameters, 1)
+		e, err := experiment.Parse("two.yaml", []byte(strings.Replace(text, "[none]", "["+c.scheme+"]", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bed{set: func(_ string, f *fake) {
+			if !f.info.Switch {
+				f.info.AckEvery = c.every
+			}
+		}}
+		r, err := Start(context.Background(), e, b, e.Schemes[0], 1)
+		switch {
+		case c.refused != "":
+			if err == nil || !strings.HasPrefix(err.Error(), c.refused) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		case err != nil:
+			t.Errorf("%+v: %v", c, err)
+		default:
+			notes := r.Notes()
+			if c.remarked == "" && len(notes) > 0 || c.remarked != "" && (len(notes) != 2 || !strings.HasPrefix(notes[0], c.remarked)) {
+				t.Errorf("%+v: %q", c, notes)
+			}
+		}
+	}
+}
