@@ -58,7 +58,8 @@ func TestLossyFramesShareTheBuffer(t *testing.T) {
 	if _, err := o.photon("reload"); err != nil {
 		t.Fatal(err)
 	}
-	if buffer(); b.Lossy != 62_000 || b.LossyUsed <= 37_000 || b.LossyUsed > 38_000 {
+	// 8 KB that were set aside are of the shared buffer now, where the kernel's frames find room again.
+	if buffer(); b.Lossy != 62_000 || b.LossyUsed <= 37_000 || b.LossyUsed >= 39_000 {
 		t.Errorf("after a reload %+v", b)
 	}
 	before := drops("sw1", "ingress_limit")
