@@ -399,7 +399,7 @@ func (b *Run) Lost() (lost, hops uint64) {
 			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
 			peer := b.nodes[end.Node]
 			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.final[end.Node].Stats.Ports[peer.Port[end.Port]]
-			was, is := before.Discarded(), after.Discarded()
+			was, is := losses(before), losses(after)
 			for prio := range pfc.Classes {
 				if lossless>>prio&1 == 0 {
 					continue
@@ -420,6 +420,19 @@ func (b *Run) Lost() (lost, hops uint64) {
 	return lost, hops
 }
 
+// outOfOrder is no loss where it is noticed: a packet before was lost, which is counted there, or its sender waited too
+// long for an acknowledgement, and sent again what had come.
+const outOfOrder = dataplane.DropSequence
+
+// losses are the frames that a port discarded, by priority, but for those that came out of order.
+func losses(p *dataplane.PortStats) [pfc.Classes]uint64 {
+	sum := p.Discarded()
+	for prio := range sum {
+		sum[prio] -= p.Discards[outOfOrder][prio]
+	}
+	return sum
+}
+
 // FirstLoss says where a node discarded frames of a lossless priority, and why; when, its own log says. It is
 // empty if none did.
 func (b *Run) FirstLoss() string {
@@ -429,7 +442,7 @@ func (b *Run) FirstLoss() string {
 			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
 			for why := range dataplane.Reasons {
 				for prio := range pfc.Classes {
-					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 {
+					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 && why != outOfOrder {
 						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when", node.Name, node.Port[port], prio, n, why)
 					}
 				}

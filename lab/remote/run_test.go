@@ -319,6 +319,41 @@ func TestPeakOfPortsThatAreTheExperiments(t *testing.T) {
 	}
 }
 
+// Packets that come again, since their sender did not wait for longer, are no loss; others that a node discards, or that
+// do not reach the other end of a link, are.
+func TestWhatIsLostOnATestbed(t *testing.T) {
+	b := &bed{}
+	r := over(t, b)
+	for _, c := range []struct {
+		what string
+		set  func(h2, s0 *dataplane.PortStats) // afterwards: of the host, and of the port that leads to it
+		lost uint64
+		why  string
+	}{
+		{"nothing", func(_, _ *dataplane.PortStats) {}, 0, ""},
+		{"a packet came again", func(h2, s0 *dataplane.PortStats) {
+			h2.Discards[dataplane.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 1
+		}, 0, ""},
+		{"a packet is lost on a link, and the next is out of order", func(h2, s0 *dataplane.PortStats) {
+			h2.Discards[dataplane.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 2
+		}, 1, ""},
+		{"headroom", func(_, s0 *dataplane.PortStats) { s0.Discards[dataplane.DropHeadroom][3] = 2 }, 2, "S0, port 2, priority 3: 2 frames (headroom)"},
+		{"lossy", func(_, s0 *dataplane.PortStats) { s0.Discards[dataplane.DropTail][6] = 2 }, 0, ""},
+	} {
+		for _, f := range b.nodes {
+			f.info.Stats.Ports = make([]dataplane.PortStats, 3)
+		}
+		c.set(&b.nodes["H2"].info.Stats.Ports[0], &b.nodes["S0"].info.Stats.Ports[2])
+		r.final = nil
+		if _, err := r.Read(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if lost, _ := r.Lost(); lost != c.lost || !strings.HasPrefix(r.FirstLoss(), c.why) || c.why == "" && r.FirstLoss() != "" {
+			t.Errorf("%s: %d lost, %q", c.what, lost, r.FirstLoss())
+		}
+	}
+}
+
 // Flows are known by their numbers, and their ends are exact however long the agent has run.
 func TestResultsByNumber(t *testing.T) {
 	b := &bed{}
