@@ -2,6 +2,7 @@ package hpccfiles
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -414,4 +415,48 @@ func FuzzReadFCT(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A run that does not end leaves the results of an earlier one in its folder, whole.
+func TestUnfinishedRunKeepsResults(t *testing.T) {
+	top := mustTopology(t, four)
+	flows, err := ReadFlows("flow.txt", []byte("1\n0 2 3 100 2000000 0\n"), top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Prepare(Files{Topology: top, FlowFile: "flow.txt", Flows: flows}, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	if _, err := p.Run(t.Context(), run.Options{World: "sim"}, out); err != nil {
+		t.Fatal(err)
+	}
+	files := func() map[string]string {
+		list, err := os.ReadDir(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, f := range list {
+			b, err := os.ReadFile(filepath.Join(out, f.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[f.Name()] = string(b)
+		}
+		return found
+	}
+	before := files()
+	if len(before) != 3 || before[p.FCT] == "" {
+		t.Fatalf("results of a run: %v", before)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := p.Run(ctx, run.Options{World: "sim"}, out); err == nil {
+		t.Fatal("a run that was stopped has results")
+	}
+	if after := files(); !maps.Equal(before, after) {
+		t.Errorf("a run that was stopped left %v of %v", after, before)
+	}
 }
