@@ -2,6 +2,8 @@ package claim
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"photon/lab/experiment"
@@ -150,7 +152,8 @@ func TestNotMeasured(t *testing.T) {
 	}
 }
 
-// What was measured of other schemes, or of them the other way round, is nothing that was measured of these.
+// What was measured of other schemes, of them the other way round, or of other metrics, is nothing that was measured of
+// these.
 func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
 	e := watched(t)
 	claim := func(schemes ...string) *experiment.Claim {
@@ -175,8 +178,56 @@ func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
 	if v := then.again(e, many("2", "b")).Verdict; v != Holds {
 		t.Errorf("the same two: %s", v)
 	}
-	if got := then.again(e, many("2", "c")); got.Verdict != NotRun || got.Measurements[0].Verdict != Holds {
-		t.Errorf("another second: %+v", got)
+	for _, other := range []string{"a", "c"} { // a is the first's
+		if got := then.again(e, many("2", other)); got.Verdict != NotRun || got.Measurements[0].Verdict != Holds {
+			t.Errorf("another second, of %s: %+v", other, got)
+		}
+	}
+	quotient := func(over string) *experiment.Claim {
+		c := claim("a")
+		c.Over = over
+		return c
+	}
+	then = &Tally{Claims: []Tallied{{e.ID, judge(e, quotient("fct"), result(map[string][]float64{"a": {3, 3}}))}}}
+	if b, err := then.JSON(); err != nil || !strings.Contains(string(b), `"over": "fct"`) {
+		t.Errorf("%v: %s", err, b)
+	}
+	if got := then.again(e, quotient("jain")); got.Verdict != NotRun {
+		t.Errorf("by another metric: %+v", got)
+	}
+}
+
+// An older verdict stands for what was not run, and not for what ran and is worth nothing.
+func TestMergedTallyKeepsUnsound(t *testing.T) {
+	e, err := experiment.Get("pcn/fig11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older, err := MergeTally(nil, "../../docs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := older[slices.IndexFunc(older, func(f Finished) bool { return f.ID == e.ID })]
+	runs := &run.Result{}
+	for _, spoilt := range []bool{false, true} {
+		if spoilt {
+			for _, s := range e.SchemeKeys() {
+				runs.Runs = append(runs.Runs, run.Run{Scheme: s, Invariants: run.Invariants{LostFrames: 1}})
+			}
+		}
+		all, err := MergeTally([]Finished{{Experiment: e, Claims: Judge(e, runs).Claims}}, "../../docs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := all[slices.IndexFunc(all, func(f Finished) bool { return f.ID == e.ID })]
+		if len(got.Claims) == 0 || len(got.Claims) != len(old.Claims) {
+			t.Fatalf("%d claims of %d", len(got.Claims), len(old.Claims))
+		}
+		for k, c := range got.Claims {
+			if kept := c.Verdict != NotRun; kept == spoilt || kept && c.Verdict != old.Claims[k].Verdict {
+				t.Errorf("lost frames %v: %s is %s", spoilt, c.ID, c.Verdict)
+			}
+		}
 	}
 }
 

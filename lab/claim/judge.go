@@ -32,8 +32,10 @@ type Result struct {
 // Measurement is our number, and the paper's.
 type Measurement struct {
 	Name     string           `json:"name,omitempty"` // distinguishes it from the others of its claim
+	Schemes  []string         `json:"schemes,omitempty"`
 	Metric   string           `json:"metric"`
-	Paper    *float64         `json:"paper"` // null: the paper prints none
+	Over     string           `json:"over,omitempty"` // the metric of the divisor, if it is another
+	Paper    *float64         `json:"paper"`          // null: the paper prints none
 	Bound    experiment.Bound `json:"bound,omitempty"`
 	Limit    *float64         `json:"limit,omitempty"`  // of what it says in words
 	Within   *float64         `json:"within,omitempty"` // the same, if it says that two are alike: a part of limit
@@ -49,6 +51,7 @@ type Measurement struct {
 	Never    int              `json:"never"` // in so many of them it never happened
 	Verdict  Verdict          `json:"verdict"`
 	left     bool             // out, on purpose, by --quick
+	unsound  bool             // it ran, and its runs are worth nothing
 
 	// Direction says of an inequality that is violated that the effect is there, at least half of it.
 	Direction bool `json:"direction,omitempty"`
@@ -94,7 +97,8 @@ func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result
 
 // about says what a measurement measures.
 func (m *Measurement) about(p *experiment.Part) {
-	m.Name, m.Metric, m.Paper, m.Bound, m.Limit = p.Name, p.Metric, p.Paper, p.Bound, p.Limit
+	m.Name, m.Schemes, m.Metric, m.Over = p.Name, p.Schemes, p.Metric, p.Over
+	m.Paper, m.Bound, m.Limit = p.Paper, p.Bound, p.Limit
 	m.As, m.Unit, m.Of, m.Within = p.Kind(), p.Unit, p.Statistic(), nil
 	if p.Within > 0 {
 		m.Within = &p.Within
@@ -103,7 +107,8 @@ func (m *Measurement) about(p *experiment.Part) {
 
 // is reports whether a measurement is of the same thing, whatever the paper has of it.
 func (m *Measurement) is(p *experiment.Part) bool {
-	return m.Verdict != NotRun && m.Name == p.Name && m.Metric == p.Metric && m.As == p.Kind() && m.Of == p.Statistic()
+	return m.Verdict != NotRun && m.Name == p.Name && m.Metric == p.Metric && m.Over == p.Over &&
+		m.As == p.Kind() && m.Of == p.Statistic() && slices.Equal(m.Schemes, p.Schemes)
 }
 
 // judgedAgain is a measurement judged by what the paper has of it.
@@ -146,7 +151,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 	for i, s := range schemes {
 		ran, metric := r.Of(s), p.MetricOf(i)
 		if ran == nil || !ran.Sound() {
-			m.Verdict = NotRun
+			m.Verdict, m.unsound = NotRun, ran != nil
 			return m
 		}
 		v := ran.Samples(metric)

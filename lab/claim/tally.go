@@ -79,7 +79,8 @@ func (t *Tally) JSON() ([]byte, error) {
 func File(dir string) string { return filepath.Join(dir, "reproduction.json") }
 
 // MergeTally adds what the reproduction.json of a folder says to results that do not have it:
-// of experiments that are not among them, and of claims that were not run. So a table
+// of experiments that are not among them, and of claims that were not run. What ran and is worth nothing
+// stays so, whatever an older run said. So a table
 // of all claims follows a change that only some of them could see. Texts, notes and the
 // paper's numbers are those that the experiments have now, and verdicts those of today's rule: none
 // of them needs a run. What no experiment claims any more is not kept; without the file
@@ -107,7 +108,7 @@ func MergeTally(all []Finished, dir string) ([]Finished, error) {
 		switch {
 		case i >= 0:
 			for k, c := range all[i].Claims {
-				if c.Verdict == NotRun {
+				if c.Verdict == NotRun && !c.unsound {
 					all[i].Claims[k] = before.again(all[i].Experiment, &all[i].Experiment.Claims[k])
 				}
 			}
@@ -135,22 +136,15 @@ func (t *Tally) again(e *experiment.Experiment, c *experiment.Claim) Result {
 	if i >= 0 {
 		if then = t.Claims[i].Measurements; then == nil {
 			then = []Measurement{t.Claims[i].Measurement}
+			then[0].Schemes = t.Claims[i].Schemes // the file has them once
 		}
 	}
 	return of(c, func(p *experiment.Part) Measurement {
 		k := slices.IndexFunc(then, func(m Measurement) bool { return m.is(p) })
-		if k < 0 || !t.Claims[i].isOf(p.Schemes) {
+		if k < 0 {
 			return Measurement{Verdict: NotRun}
 		}
 		m := then[k]
 		return m.judgedAgain(p)
 	})
-}
-
-// isOf reports whether a measurement of a claim may be of these schemes: the claim says which all of them are of.
-func (c *Result) isOf(schemes []string) bool {
-	if len(c.Measurements) == 0 {
-		return slices.Equal(schemes, c.Schemes)
-	}
-	return !slices.ContainsFunc(schemes, func(s string) bool { return !slices.Contains(c.Schemes, s) })
 }

@@ -96,7 +96,7 @@ func init() {
 		"all-to-all":      {exchanges, part, false, false, true, true, (*Spec).allToAll, pairs},
 		"broadcast":       {spreads, whole, false, true, true, false, (*Spec).broadcast, tree},
 		"pipeline":        {passes, whole, false, false, false, false, (*Spec).pipeline, stages},
-		"tensor-parallel": {tensors, whole, true, true, true, true, (*Spec).tensorParallel, layers},
+		"tensor-parallel": {tensors, sum, true, true, true, true, (*Spec).tensorParallel, layers},
 	}
 }
 

@@ -2,6 +2,8 @@ package collective
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -193,6 +195,29 @@ func TestNoRankSendsAheadOfWhatItComputes(t *testing.T) {
 					t.Fatalf("%+v: task %d of rank %d does not wait for task %d, which it computes",
 						s, i, tasks[i].Rank, late)
 				}
+			}
+		}
+	}
+}
+
+// Bus bandwidth is that of a rank's link: times the time of an operation it is what the rank that sends most sends,
+// where none sends more than it has to.
+func TestBusFactorIsWhatARankSends(t *testing.T) {
+	for name := range Kinds {
+		for _, ranks := range []int{3, 8} {
+			s := Spec{Do: name, Ranks: ranks, Size: 24_000, Degree: 1, Microbatches: 5, Layers: 3}
+			tasks, err := s.Tasks()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent := make([]units.Size, ranks)
+			for i := range tasks {
+				if tasks[i].To != Compute {
+					sent[tasks[i].Rank] += tasks[i].Size
+				}
+			}
+			if got := s.BusFactor() * float64(s.Moved()); math.Abs(got-float64(slices.Max(sent))) > 0.5 {
+				t.Errorf("%s of %d ranks: %v B, and a rank sends %v", name, ranks, got, slices.Max(sent))
 			}
 		}
 	}

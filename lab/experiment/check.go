@@ -22,6 +22,7 @@ var Worlds = []string{"sim", "dpdk"}
 // mostSamples and mostDuration keep a slip in a time from taking all memory, and what follows a run in time.
 const (
 	mostSamples  = 1 << 24
+	unsampled    = 1000 // samples of a run whose measurements need none
 	mostDuration = 1_000_000 * units.Second
 )
 
@@ -59,6 +60,9 @@ func (e *Experiment) check() error {
 	}
 	if e.Duration <= 0 {
 		return &ofKey{[]string{"duration"}, errors.New("duration must be there, and positive")}
+	}
+	if e.Measure.Sample == 0 && !e.Measure.samples() {
+		e.Measure.Sample = max(e.Duration/unsampled, units.Nanosecond) // of the live page alone
 	}
 	if e.Measure.Sample <= 0 {
 		return &ofKey{[]string{"measure", "sample"}, errors.New("measure: sample must be there, and positive")}
@@ -255,10 +259,18 @@ func (e *Experiment) checkParameters() error {
 	}
 	p.complete()
 	sources := p.sources()
+	var missing []string
 	for _, name := range sortedKeys(sources) {
-		if sources[name] == "" {
-			return &ofKey{[]string{"parameters"}, fmt.Errorf("parameter %s has no value or no source", name)}
+		if sources[name] == "" && (name != "xon" || !slices.Contains(missing, "xoff")) { // of which it follows
+			missing = append(missing, name)
 		}
+	}
+	switch {
+	case len(missing) == 1:
+		return &ofKey{[]string{"parameters"}, fmt.Errorf("parameter %s has no value or no source", missing[0])}
+	case missing != nil:
+		return &ofKey{[]string{"parameters"}, fmt.Errorf("parameters %s have no value or no source",
+			strings.Join(missing, ", "))}
 	}
 	if err := p.checkSizes(); err != nil {
 		return err

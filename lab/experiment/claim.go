@@ -192,6 +192,9 @@ func (e *Experiment) checkMetric(metric string) error {
 	names := e.MetricNames()
 	switch {
 	case !slices.Contains(names, name):
+		if len(names) == 0 {
+			return fmt.Errorf("there is no metric %q: measure has no metrics", name)
+		}
 		return fmt.Errorf("there is no metric %q (%s)", name, others(name, names))
 	case e.Sweep == nil && swept:
 		return fmt.Errorf("metric %s: the experiment has no sweep", metric)

@@ -297,6 +297,12 @@ func (m *Measure) Deadlocks() (hold units.Time, ok bool) {
 	return hold, ok
 }
 
+// samples reports whether anything is made of samples.
+func (m *Measure) samples() bool {
+	_, deadlocks := m.Deadlocks()
+	return m.Kind.IsSet() || m.Probes != nil || deadlocks
+}
+
 // check finds what is wrong with a metric.
 func (m *Metric) check(e *Experiment) error {
 	if above := e.above(m); m.By.IsSet() && !slices.Contains(above, m.By.V) {

@@ -1,10 +1,13 @@
 package experiment
 
 import (
+	"strings"
+	"testing"
+
 	"photon/config"
+	"photon/lab/experiments"
 	"photon/ratelimit"
 	"photon/units"
-	"testing"
 )
 
 func TestLoopWithoutParameters(t *testing.T) {
@@ -26,6 +29,36 @@ func TestBeginNeedsAReactionPointThatCan(t *testing.T) {
 		err := e.checkBegin("x", func(*ratelimit.Port) ratelimit.RP { return c.rp })
 		if (err != nil) != c.bad {
 			t.Errorf("%T: %v", c.rp, err)
+		}
+	}
+}
+
+// Only what is made of samples needs to be told how often to take one.
+func TestSampleOnlyForSamples(t *testing.T) {
+	good, err := experiments.Files.ReadFile("pcn/fig11.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, ok := strings.Cut(string(good), "\nmeasure:\n")
+	if !ok {
+		t.Fatal("there is no measure: in the file")
+	}
+	for measure, want := range map[string]string{
+		"": "",
+		"measure: {metrics: [{name: fct, do: fct}]}\n":                         "",
+		"measure: {metrics: [{name: margin, do: unfinished}], sample: -1us}\n": "sample must be there",
+		"measure: {metrics: [{name: stuck, do: deadlock, hold: 1ms}]}\n":       "sample must be there",
+		"measure: {probes: [{name: queue, kind: queue, at: ['*']}]}\n":         "sample must be there",
+		"measure: {kind: dynamics, from: S1, to: R1, steady: {}, queue: {}}\n": "sample must be there",
+	} {
+		e, err := Parse("x.yaml", []byte(before+"\n"+measure))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", measure, err)
+		case want == "" && (e.Measure.Sample <= 0 || e.Duration < e.Measure.Sample):
+			t.Errorf("%q: a sample every %v of %v", measure, e.Measure.Sample, e.Duration)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %s", measure, err, want)
 		}
 	}
 }

@@ -187,3 +187,13 @@ func TestTooMuchIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Parameters that are missing are named together, but for what follows from another.
+func TestMissingParameters(t *testing.T) {
+	_, err := Parse("x.yaml", []byte("id: x\ntopology: {kind: star, hosts: 2}\n"+
+		"parameters: {link_rate: 10Gbps, mtu: 1500B, buffer: 1MB}\n"))
+	const want = "x.yaml:3: parameters host_delay, payload, priority, trunk_delay, xoff have no value or no source"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v; want %s", err, want)
+	}
+}

@@ -195,7 +195,8 @@ func (w *waits) of(host int, list []After) (*Wait, error) {
 	return x, nil
 }
 
-// cycle finds flows that wait for each other in a circle: none of them would ever begin.
+// cycle finds flows that wait for each other in a circle, none of which would ever begin. In a circle where not all
+// that is waited for is needed, flows may begin.
 func cycle(flows []Flow) error {
 	const (
 		entered = 1
@@ -226,6 +227,65 @@ func cycle(flows []Flow) error {
 	}
 	for i := range flows {
 		if !enter(flows[i].Wait) {
+			return neverBegin(flows)
+		}
+	}
+	return nil
+}
+
+// neverBegin finds flows that do not begin though all that is waited for happens as soon as it can.
+func neverBegin(flows []Flow) error {
+	missing := map[*Wait]int{} // so many causes
+	behindWait, behindFlow, of := map[*Wait][]*Wait{}, map[int32][]*Wait{}, map[*Wait][]int32{}
+	var add func(w *Wait)
+	add = func(w *Wait) {
+		if _, known := missing[w]; known {
+			return
+		}
+		if missing[w] = w.Need; w.Need == 0 {
+			missing[w] = len(w.After)
+		}
+		for i := range w.After {
+			if c := &w.After[i]; c.Wait != nil {
+				behindWait[c.Wait] = append(behindWait[c.Wait], w)
+				add(c.Wait)
+			} else {
+				behindFlow[c.Flow] = append(behindFlow[c.Flow], w)
+			}
+		}
+	}
+	for i := range flows {
+		if w := flows[i].Wait; w != nil {
+			add(w)
+			of[w] = append(of[w], int32(i))
+		}
+	}
+	var open []*Wait
+	happens := func(behind []*Wait) {
+		for _, w := range behind {
+			if missing[w]--; missing[w] == 0 {
+				open = append(open, w)
+			}
+		}
+	}
+	for w, n := range missing {
+		if n == 0 {
+			open = append(open, w)
+		}
+	}
+	for i := range flows {
+		if flows[i].Wait == nil {
+			happens(behindFlow[int32(i)])
+		}
+	}
+	for ; len(open) > 0; open = open[1:] {
+		happens(behindWait[open[0]])
+		for _, f := range of[open[0]] {
+			happens(behindFlow[f])
+		}
+	}
+	for i := range flows {
+		if w := flows[i].Wait; w != nil && missing[w] > 0 {
 			return fmt.Errorf("flows %s wait for something that waits for them", flows[i].Group)
 		}
 	}

@@ -2,7 +2,6 @@ package figure
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -25,7 +24,7 @@ func Write(e *experiment.Experiment, out string, r *run.Result) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		if err := report.WriteWhole(filepath.Join(dir, name+".png"), png); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package hpccfiles
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -414,4 +415,86 @@ func FuzzReadFCT(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A run that does not end leaves the results of an earlier one in its folder, whole.
+func TestUnfinishedRunKeepsResults(t *testing.T) {
+	top := mustTopology(t, four)
+	flows, err := ReadFlows("flow.txt", []byte("1\n0 2 3 100 2000000 0\n"), top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Prepare(Files{Topology: top, FlowFile: "flow.txt", Flows: flows}, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	if _, err := p.Run(t.Context(), run.Options{World: "sim"}, out); err != nil {
+		t.Fatal(err)
+	}
+	files := func() map[string]string {
+		list, err := os.ReadDir(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, f := range list {
+			b, err := os.ReadFile(filepath.Join(out, f.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[f.Name()] = string(b)
+		}
+		return found
+	}
+	before := files()
+	if len(before) != 3 || before[p.FCT] == "" {
+		t.Fatalf("results of a run: %v", before)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := p.Run(ctx, run.Options{World: "sim"}, out); err == nil {
+		t.Fatal("a run that was stopped has results")
+	}
+	if after := files(); !maps.Equal(before, after) {
+		t.Errorf("a run that was stopped left %v of %v", after, before)
+	}
+}
+
+// Rates and times are what ns-3 takes them for.
+func TestUnitsOfNS3(t *testing.T) {
+	for text, want := range map[string]units.Rate{
+		"10Gbps": 10 * units.Gbps, "10Gb/s": 10 * units.Gbps, "10000000000": 10 * units.Gbps, "1e10bps": 10 * units.Gbps,
+		"1.25GB/s": 10 * units.Gbps, "1250MBps": 10 * units.Gbps, "10000000kb/s": 10 * units.Gbps, "1Gib/s": 1 << 30,
+		"1MiB/s": 8 << 20, "10": 0, "10gbps": 0, "10Gb": 0, "10GBits": 0, "-1Gbps": 0, "e": 0, "1e30Gbps": 0, "": 0, "NaNGbps": 0,
+	} {
+		got, err := parseRate(text)
+		if (err != nil) != (want == 0) || want != 0 && got != want {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]units.Time{
+		"1us": units.Microsecond, "1e-3ms": units.Microsecond, "0.000001": units.Microsecond, "1e-6s": units.Microsecond,
+		"+1us": units.Microsecond, "0": 0, "1000ns": units.Microsecond, "1parsec": -1, "1e30s": -1, "x": -1, "": -1, "infs": -1,
+	} {
+		got, err := parseTime(text)
+		if (err != nil) != (want < 0) || want >= 0 && got != want {
+			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
+		}
+	}
+}
+
+// A flow between hosts that no way joins is refused with its line. Hosts do not forward.
+func TestFlowsHaveAWay(t *testing.T) {
+	top := mustTopology(t, "7 2 5\n5 6\n0 5 1Gbps 1us 0\n1 5 1Gbps 1us 0\n2 6 1Gbps 1us 0\n2 3 1Gbps 1us 0\n3 4 1Gbps 1us 0\n")
+	for _, c := range []struct {
+		from, to int
+		ok       bool
+	}{{0, 1, true}, {1, 0, true}, {2, 3, true}, {4, 3, true}, {0, 2, false}, {2, 4, false}, {3, 0, false}} {
+		_, err := ReadFlows("flow.txt", fmt.Appendf(nil, "2\n0 1 3 100 1000 0\n%d %d 3 100 1000 0\n", c.from, c.to), top)
+		want := fmt.Sprintf("flow.txt:3: nothing in topology.txt leads from host %d to host %d", c.from, c.to)
+		if (err == nil) != c.ok || err != nil && err.Error() != want {
+			t.Errorf("%d to %d: %v", c.from, c.to, err)
+		}
+	}
 }

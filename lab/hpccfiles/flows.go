@@ -18,6 +18,7 @@ func ReadFlows(file string, b []byte, t *Topology) ([]Flow, error) {
 	w := newWords(file, b)
 	n := w.count("the number of flows", 1, 1<<23)
 	var flows []Flow
+	parts := t.parts()
 	for i := int64(0); i < n && w.err == nil; i++ {
 		var f Flow
 		f.From = w.host("a flow's sender", t)
@@ -37,6 +38,8 @@ func ReadFlows(file string, b []byte, t *Topology) ([]Flow, error) {
 		switch {
 		case f.From == f.To:
 			w.fail("a flow from host %d to itself", f.From)
+		case !parts.joined(f.From, f.To):
+			w.fail("nothing in %s leads from host %d to host %d", t.File, f.From, f.To)
 		case len(flows) > 0 && f.Start < flows[len(flows)-1].Start:
 			w.fail("the flow starts before the one above it: they must be in the order of their starts")
 		}

@@ -6,11 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/renameio/v2"
 
 	"photon/internal/table"
 	"photon/lab/build"
@@ -33,13 +34,14 @@ type Result struct {
 // folder.
 func (p *Prepared) Run(ctx context.Context, o run.Options, folder string) (*Result, error) {
 	var err error
-	var open []*os.File
+	var open []*renameio.PendingFile
 	create := func(name string) *bufio.Writer {
 		if err != nil {
 			return nil
 		}
-		var f *os.File
-		if f, err = os.Create(filepath.Join(folder, name)); err != nil {
+		var f *renameio.PendingFile
+		path := filepath.Join(folder, name)
+		if f, err = renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions()); err != nil {
 			return nil
 		}
 		open = append(open, f)
@@ -48,7 +50,7 @@ func (p *Prepared) Run(ctx context.Context, o run.Options, folder string) (*Resu
 	fct, pfc, qlen := create(p.FCT), create(p.PFC), create(p.Queues)
 	defer func() {
 		for _, f := range open {
-			_ = f.Close() // what counts was flushed
+			_ = f.Cleanup() // of a run that did not end; its folder keeps the results of an earlier one
 		}
 	}()
 	if err != nil {
@@ -63,6 +65,11 @@ func (p *Prepared) Run(ctx context.Context, o run.Options, folder string) (*Resu
 	}
 	for _, w := range []*bufio.Writer{fct, pfc, qlen} {
 		if err := w.Flush(); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range open {
+		if err := f.CloseAtomicallyReplace(); err != nil {
 			return nil, err
 		}
 	}

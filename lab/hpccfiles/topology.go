@@ -1,6 +1,10 @@
 package hpccfiles
 
-import "photon/units"
+import (
+	"slices"
+
+	"photon/units"
+)
 
 // Topology is a topology.txt.
 type Topology struct {
@@ -151,4 +155,48 @@ func (t *Topology) longestRTT(payload int64) (rtt int64) {
 		}
 	}
 	return rtt
+}
+
+// parts is what every node has a link to: a part of the network, by the first of its switches, or a host, as its
+// complement, since hosts do not forward.
+type parts [][]int
+
+func (t *Topology) parts() parts {
+	next := t.adjacent()
+	first := make([]int, len(t.Switch))
+	for i := range first {
+		first[i] = -1
+	}
+	for id := range t.Switch {
+		if !t.Switch[id] || first[id] >= 0 {
+			continue
+		}
+		first[id] = id
+		for queue := []int{id}; len(queue) > 0; queue = queue[1:] {
+			for _, h := range next[queue[0]] {
+				if t.Switch[h.node] && first[h.node] < 0 {
+					first[h.node] = id
+					queue = append(queue, h.node)
+				}
+			}
+		}
+	}
+	p := make(parts, len(t.Switch))
+	for id := range p {
+		for _, h := range next[id] {
+			part := ^h.node
+			if t.Switch[h.node] {
+				part = first[h.node]
+			}
+			if !slices.Contains(p[id], part) {
+				p[id] = append(p[id], part)
+			}
+		}
+	}
+	return p
+}
+
+// joined reports whether a way leads from a host to another.
+func (p parts) joined(a, b int) bool {
+	return slices.ContainsFunc(p[a], func(part int) bool { return part == ^b || part >= 0 && slices.Contains(p[b], part) })
 }

@@ -112,7 +112,7 @@ func (w *words) time(what string) units.Time {
 	if w.err != nil {
 		return 0
 	}
-	t, err := units.ParseTime(text)
+	t, err := parseTime(text)
 	if err == nil && t < 0 {
 		err = fmt.Errorf("%q is negative", text)
 	}
@@ -122,13 +122,64 @@ func (w *words) time(what string) units.Time {
 	return t
 }
 
-// parseRate reads 25Gbps, and 25Gb/s.
+// spelled is a number and its unit as ns-3 takes them apart.
+func spelled(text string) (v float64, unit string, ok bool) {
+	n := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-0123456789.eE", r) })
+	if n < 0 {
+		n = len(text)
+	}
+	v, err := strconv.ParseFloat(text[:n], 64)
+	return v, text[n:], err == nil
+}
+
+// parseRate reads 25Gbps, and whatever else is a rate for ns-3: 25Gb/s, 3.125GB/s, 25000000000.
 func parseRate(text string) (units.Rate, error) {
 	r, err := units.ParseRate(strings.Replace(text, "b/s", "bps", 1))
+	if err != nil {
+		if v, unit, ok := spelled(text); ok {
+			if each, ok := perUnit(unit); ok && v*each < 1<<62 {
+				r, err = units.Rate(math.Round(v*each)), nil
+			}
+		}
+	}
 	if err == nil && r < units.Kbps {
 		err = fmt.Errorf("rate %q must be at least 1Kbps", text)
 	}
 	return r, err
+}
+
+// perUnit is how many bits per second a unit of ns-3's rates has.
+func perUnit(unit string) (each float64, ok bool) {
+	if unit == "" {
+		return 1, true
+	}
+	scale, each := unit, 8.0
+	if k := strings.IndexAny(unit, "bB"); k >= 0 {
+		if scale = unit[:k]; unit[k] == 'b' {
+			each = 1
+		}
+		if rest := unit[k+1:]; rest != "ps" && rest != "/s" {
+			return 0, false
+		}
+	}
+	many, ok := map[string]float64{
+		"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30,
+	}[scale]
+	return each * many, ok
+}
+
+// parseTime reads 1us, and whatever else is a time for ns-3: 1e-3ms, and without a unit seconds.
+func parseTime(text string) (units.Time, error) {
+	t, err := units.ParseTime(text)
+	if v, unit, ok := spelled(text); ok && err != nil {
+		each, ok := map[string]units.Time{
+			"": units.Second, "s": units.Second, "ms": units.Millisecond, "us": units.Microsecond, "ns": units.Nanosecond,
+		}[unit]
+		if v *= float64(each); ok && math.Abs(v) < float64(longest*units.Second) {
+			return units.Time(math.Round(v)), nil
+		}
+	}
+	return t, err
 }
 
 // longest is the latest time that is read: more than anybody simulates, and far

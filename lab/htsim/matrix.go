@@ -12,6 +12,7 @@ import (
 
 // Matrix is a connection matrix.
 type Matrix struct {
+	File        string
 	Nodes       int
 	Connections []Connection
 	Triggers    []Trigger
@@ -47,7 +48,7 @@ const (
 
 // Read reads a connection matrix. file is for errors.
 func Read(file string, b []byte) (*Matrix, error) {
-	m := &Matrix{}
+	m := &Matrix{File: file}
 	r := reader{m: m, triggers: map[int]int{}, ids: map[int]bool{}}
 	for i, l := range strings.Split(config.Text(b), "\n") {
 		l = strings.TrimSpace(l)
@@ -308,6 +309,49 @@ func (r *reader) end() (line int, err error) {
 		case n < need:
 			return c.Line, fmt.Errorf("trigger %d is activated %d times at most, and needs %d: "+
 				"the connection would never start", t.ID, n, need)
+		}
+	}
+	return r.circle()
+}
+
+// circle finds connections that never start because what activates their triggers waits for them.
+func (r *reader) circle() (line int, err error) {
+	m := r.m
+	waiting := make([][]int, len(m.Triggers)) // by place of the trigger
+	got, started := make([]int, len(m.Triggers)), make([]bool, len(m.Connections))
+	var queue []int
+	start := func(list ...int) {
+		for _, i := range list {
+			started[i] = true
+		}
+		queue = append(queue, list...)
+	}
+	for i := range m.Connections {
+		if id := m.Connections[i].Trigger; id != 0 {
+			waiting[r.triggers[id]] = append(waiting[r.triggers[id]], i)
+		} else {
+			start(i)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		c := &m.Connections[queue[0]]
+		for _, id := range [...]int{c.SendDone, c.RecvDone} {
+			if id == 0 {
+				continue
+			}
+			k := r.triggers[id]
+			got[k]++
+			switch t := &m.Triggers[k]; {
+			case t.Kind != "multishot" && got[k] == t.Count:
+				start(waiting[k]...)
+			case t.Kind == "multishot" && got[k] <= len(waiting[k]):
+				start(waiting[k][got[k]-1])
+			}
+		}
+	}
+	for i := range m.Connections {
+		if c := &m.Connections[i]; !started[i] {
+			return c.Line, fmt.Errorf("the connection would never start: what activates trigger %d waits for it", c.Trigger)
 		}
 	}
 	return 0, nil

@@ -1,10 +1,12 @@
 package htsim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"photon/dataplane"
+	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/units"
 )
@@ -63,6 +65,46 @@ func TestBadFiles(t *testing.T) {
 		if _, err := Read("x.cm", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, not %s", c.new, err, c.want)
 		}
+	}
+}
+
+// A connection may activate the trigger that started it: with multishot one starts the next, and to a oneshot the second
+// time is nothing. What only itself would start is refused with its line.
+func TestTriggersInCircles(t *testing.T) {
+	const chain = "Nodes 3\nConnections 3\nTriggers 1\n0->1 id 1 %s size 9 send_done_trigger 1\n" +
+		"0->1 id 2 trigger 1 size 9 send_done_trigger 1\n0->2 id 3 trigger 1 size 9 recv_done_trigger 1\ntrigger id 1 %s\n"
+	for _, kind := range []string{"multishot", "oneshot"} {
+		m, err := Read("x.cm", fmt.Appendf(nil, chain, "start 0", kind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := topology.Star(3, dataplane.Link{Rate: units.Gbps, Delay: units.Microsecond})
+		dependent := func(p *topology.Plan, c *experiment.Connections, list []experiment.Flow) ([]experiment.Flow, error) {
+			return m.Flows(p, 0, c, list)
+		}
+		e := &experiment.Experiment{Dependent: dependent}
+		if list, err := e.Sends(plan, 1); err != nil || len(list) != 3 {
+			t.Errorf("%s: %d flows, %v", kind, len(list), err)
+		}
+		const want = "x.cm:4: the connection would never start: what activates trigger 1 waits for it"
+		if _, err = Read("x.cm", fmt.Appendf(nil, chain, "trigger 1", kind)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v; want %s", kind, err, want)
+		}
+	}
+}
+
+// Connections need a way.
+func TestConnectionsWithoutAWay(t *testing.T) {
+	l := dataplane.Link{Rate: units.Gbps}
+	p := topology.Star(2, l)
+	p.Connect(p.Host("H2"), p.Switch("", "S1"), l)
+	m, err := Read("x.cm", []byte("Nodes 3\nConnections 2\n0->1 start 0 size 9\n0->2 start 0 size 9\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "x.cm:4: nothing leads from host 0 to host 2 of the topology"
+	if _, err := m.Flows(p, 0, nil, nil); err == nil || err.Error() != want {
+		t.Errorf("%v; want %s", err, want)
 	}
 }
 

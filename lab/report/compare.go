@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
-
 	"photon/lab/claim"
 	"photon/lab/experiment"
 )
@@ -48,7 +46,7 @@ func WriteBaseline(path string, table map[string]Baseline) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return renameio.WriteFile(path, append(b, '\n'), 0o644)
+	return WriteWhole(path, append(b, '\n'))
 }
 
 // Compare says in what results are others than a file keeps, in the order of the catalogue.

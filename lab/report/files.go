@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/google/renameio/v2"
+
 	"photon/lab/claim"
 	"photon/lab/experiment"
 	"photon/lab/measure"
@@ -74,12 +76,28 @@ func writeJSON(path string, v any) error {
 // put has a file hold this and nothing else; nil: it is not there.
 func put(path string, b []byte) error {
 	if b != nil {
-		return os.WriteFile(path, b, 0o644)
+		return WriteWhole(path, b)
 	}
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+// WriteWhole writes a file that somebody may read meanwhile, or may need if this one cannot be written: it
+// is the old one or the new one, whole. What is no regular file, as a pipe, is written as it is.
+func WriteWhole(path string, b []byte) error {
+	switch real, err := filepath.EvalSymlinks(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		path = real // a link stays one
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return os.WriteFile(path, b, 0o644)
+		}
+	}
+	return renameio.WriteFile(path, b, 0o644)
 }
 
 // flowColumns are those of a table of flows that ended.

@@ -1,13 +1,19 @@
 package report
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
+	"photon/lab/claim"
 	"photon/lab/experiment"
 	"photon/lab/measure"
 	"photon/lab/run"
+	"photon/lab/web"
 	"photon/units"
 )
 
@@ -55,6 +61,77 @@ func TestResultsOfOneReplay(t *testing.T) {
 	}
 	if got, err := Load(e, dir, j.World); got != nil || err != nil {
 		t.Errorf("a result of which not all could be written is read (%v)", err)
+	}
+}
+
+// A page or a result is never half of one: who has the old file reads it to its end, and a page that cannot be
+// made leaves the old one. A link to a file and a pipe stay what they are.
+func TestFilesAreWhole(t *testing.T) {
+	e, j, dir := everyPanel(t)
+	text := "the old one"
+	words := func(w io.Writer, _ *web.Page) error { _, err := io.WriteString(w, text); return err }
+	if _, err := Page(e, dir, []*claim.Judged{j}, words); err != nil {
+		t.Fatal(err)
+	}
+	var kept, names []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			kept, names = append(kept, filepath.Join(t.TempDir(), d.Name())), append(names, path)
+			err = os.Link(path, kept[len(kept)-1])
+		}
+		return err
+	})
+	if err != nil || len(kept) < 4 {
+		t.Fatal(kept, err)
+	}
+	half := func(w io.Writer, _ *web.Page) error {
+		_, err := io.WriteString(w, "half a")
+		return errors.Join(err, errors.New("no more"))
+	}
+	if path, err := Page(e, dir, []*claim.Judged{j}, half); err == nil || readPage(t, path, nil) != text {
+		t.Errorf("a page that could not be made (%v) is in place of the old one", err)
+	}
+	text = "the new one"
+	if _, err := Page(e, dir, []*claim.Judged{j}, words); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(e, dir, j); err != nil {
+		t.Fatal(err)
+	}
+	for i := range kept {
+		old, err := os.Stat(kept[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now, err := os.Stat(names[i]); err != nil || os.SameFile(old, now) {
+			t.Errorf("%s was written in place (%v)", filepath.Base(names[i]), err)
+		}
+	}
+	page, link := filepath.Join(dir, "page.html"), filepath.Join(dir, "link.html")
+	if err := errors.Join(os.WriteFile(page, nil, 0o600), os.Symlink("page.html", link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteReport(link, nil, nil, words); err != nil || readPage(t, page, nil) != text {
+		t.Errorf("a page named by a link is not where that leads (%v)", err)
+	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := WriteReport(pipe, nil, nil, words); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode().IsRegular() {
+		t.Fatalf("a pipe is a file now (%v)", err)
+	}
+	got := make([]byte, len(text))
+	if _, err := io.ReadFull(reader, got); err != nil || string(got) != text {
+		t.Errorf("a pipe's reader has %q (%v)", got, err)
 	}
 }
 

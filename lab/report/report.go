@@ -1,7 +1,7 @@
 package report
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -146,13 +146,12 @@ func WriteReport(path string, all []*Finished, missing []string, write Writer) e
 	return writePage(path, page, write)
 }
 
-func writePage(path string, page *web.Page, write Writer) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
+func writePage(path string, page *web.Page, write Writer) error {
+	var b bytes.Buffer
+	if err := write(&b, page); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return write(f, page)
+	return WriteWhole(path, b.Bytes())
 }
 
 // ran lists the schemes of results: the experiment's, then others that were asked for.

@@ -38,7 +38,7 @@ func Reproduction(dir string, all []claim.Finished) (*claim.Tally, error) {
 		}
 	}
 	for path, b := range files {
-		if err := os.WriteFile(path, b, 0o644); err != nil {
+		if err := WriteWhole(path, b); err != nil {
 			return nil, err
 		}
 	}
