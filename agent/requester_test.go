@@ -64,6 +64,7 @@ func TestWhatAcknowledgementsMean(t *testing.T) {
 		{"a NAK for what was sent before it went back", at(6), wire.SyndromeNAK, first, goBack, 6},
 		{"a NAK again", at(5), wire.SyndromeNAK, first, goBack, 5},
 		{"a NAK for what was acknowledged", at(4), wire.SyndromeNAK, first, nothing, 5},
+		{"a NAK for what was never sent", at(8), wire.SyndromeNAK, first, nothing, 5},
 		{"a NAK of another epoch", at(6), wire.SyndromeNAK, 7, nothing, 5},
 		{"a NAK of another kind", at(5), 0x63, first, nothing, 5},
 		{"receiver not ready", at(5), 0x2A, first, nothing, 5},
@@ -87,6 +88,9 @@ func TestComplete(t *testing.T) {
 	r := newRequester(5, 3, 3, &patient)
 	if got := r.acknowledge(7, wire.SyndromeACK, 5); got != nothing {
 		t.Errorf("the last packet is acknowledged by one who lacks others: %d", got)
+	}
+	if got := r.acknowledge(8, wire.SyndromeNAK, 5); got != nothing || r.index() != 3 {
+		t.Errorf("a packet behind the last is asked for: %d, and packet %d is the next", got, r.index())
 	}
 	if got := r.acknowledge(7, wire.SyndromeACK, 6); got != complete {
 		t.Errorf("%d", got)
