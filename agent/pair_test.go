@@ -285,6 +285,7 @@ func TestResponderAnswers(t *testing.T) {
 		"a READ in a message":         {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpReadRequest, 104, 0, [][]byte{reth(base, key, 4)}}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
 		"a short first":               {[]say{{wire.OpSendFirst, 103, 0, [][]byte{some}}}, []string{"61 of 103, 2 done"}},
 		"a long only":                 {[]say{{wire.OpSendOnly, 103, 0, [][]byte{full, some}}}, []string{"61 of 103, 2 done"}},
+		"more behind what is refused": {[]say{{wire.OpWriteMiddle, 103, 0, [][]byte{full}}, {wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 105, 0, nil}}, []string{"61 of 103, 2 done", "61 of 103, 2 done", "61 of 103, 2 done"}},
 		"an empty last":               {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpSendLast, 104, 0, nil}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
 		"more than it said":           {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base, key, 4), some}}}, []string{"61 of 103, 2 done"}},
 		"less than it said":           {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base, key, 9), some}}}, []string{"61 of 103, 2 done"}},
