@@ -150,9 +150,12 @@ func TestStartAgain(t *testing.T) {
 		if got := r.acknowledge(answer.psn, answer.syndrome, answer.msn); got != forgotten {
 			t.Errorf("%+v after %d timeouts: %d", answer, doubts, got)
 		}
-		sent := r.frames()
+		sent, numbers := r.frames(), r.ordinal(r.neverSent())
 		if !r.startAgain(1000, &patient) || r.next != 1000 || r.end != 1100 || r.frames() != sent || r.asks(patient.every) {
 			t.Errorf("%+v, %d frames sent", r, sent)
+		}
+		if n := r.ordinal(r.next); n != numbers {
+			t.Errorf("%d is the next number for the reaction point, and was %d", n, numbers)
 		}
 		if got := r.acknowledge(4, wire.SyndromeACK, 0); got != nothing {
 			t.Errorf("an acknowledgement of the epoch before: %d", got)

@@ -106,7 +106,7 @@ func (r *requester) startAgain(psn uint32, c *recovery) bool {
 		packets = r.end - uint64(r.first)
 	}
 	r.repeated += sent
-	r.earlier += sent
+	r.earlier += r.neverSent() - uint64(r.first)
 	r.start(psn, packets)
 	return true
 }
