@@ -165,3 +165,43 @@ func TestLatePacketsOfFinishedFlows(t *testing.T) {
 		}
 	}
 }
+
+// A flow that is whole does not make room for another before its acknowledgement has left: that goes to its own sender,
+// and says what it has to.
+func TestAnswersLeaveBeforeTheirFlows(t *testing.T) {
+	c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 1)), func(i int) Config {
+		c := cableConfig(i)
+		c.Finished = 4
+		if i == 1 {
+			c.Receivers = 1
+		}
+		return c
+	})
+	first, second := c.send(0, 7, 1), c.send(0, 8, 1)
+	receiver := c.hosts[1]
+	for c.hosts[0].h.DataSent() < 2*uint64(cablePayload) { // both are under way
+		c.now = max(c.now, c.hosts[0].free)
+		c.serve(0)
+	}
+	for len(c.flight) > 0 {
+		c.now = c.flight[0].at
+		c.arrive()
+	}
+	if n := receiver.h.Stats(c.now).Ports[0].Discards[dataplane.DropTable]; n[3] != 1 {
+		t.Errorf("packets without a place: %v, want one: an acknowledgement waits", n)
+	}
+	answers := 0
+	c.lost = func(b []byte) bool {
+		var h wire.Header
+		if wire.Parse(b, &h); wire.BTH(b[h.BTH:]).Opcode() == wire.OpAcknowledge {
+			if answers++; answers == 1 && wire.BTH(b[h.BTH:]).DestQP() != 7 {
+				t.Errorf("the first answer is for queue pair %d", wire.BTH(b[h.BTH:]).DestQP())
+			}
+		}
+		return false
+	}
+	c.run(c.now + 10*cableTimeout)
+	if !first.done || !second.done || c.whole(first) != 1 || c.whole(second) != 1 || answers != 2 {
+		t.Errorf("done %v and %v, %d answers", first.done, second.done, answers)
+	}
+}
