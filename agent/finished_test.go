@@ -205,3 +205,37 @@ func TestAnswersLeaveBeforeTheirFlows(t *testing.T) {
 		t.Errorf("done %v and %v, %d answers", first.done, second.done, answers)
 	}
 }
+
+// Nor before its notification has left, which is a while after it was decided: it names the flow that was marked.
+func TestNotificationsLeaveBeforeTheirFlows(t *testing.T) {
+	const delay = 50 * units.Microsecond
+	c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 1)), func(i int) Config {
+		c := cableConfig(i)
+		c.Finished = 4
+		if i == 1 {
+			c.Receivers, c.NPDelay = 1, delay
+		}
+		return c
+	})
+	c.trouble.marked = 1000
+	first := c.send(0, 7, 1)
+	c.run(c.now + delay/2)
+	c.trouble.marked = 0
+	second := c.send(0, 8, 1)
+	c.run(c.now + delay/4)
+	if !first.done || second.done {
+		t.Fatalf("done %v and %v: the second has no place yet", first.done, second.done)
+	}
+	var notified []uint32
+	c.lost = func(b []byte) bool {
+		var h wire.Header
+		if wire.Parse(b, &h); wire.BTH(b[h.BTH:]).Opcode() == wire.OpCNP {
+			notified = append(notified, wire.BTH(b[h.BTH:]).DestQP())
+		}
+		return false
+	}
+	c.run(c.now + 10*cableTimeout)
+	if !second.done || len(notified) != 1 || notified[0] != 7 {
+		t.Errorf("done %v, notified of queue pairs %v", second.done, notified)
+	}
+}
