@@ -97,7 +97,7 @@ func TestNICsWrapFrames(t *testing.T) {
 		for what, frame := range map[string][]byte{
 			"UDP": udpFrame(t, 1, 2, 5, 6, dscp26, 1000), "tagged": tagged(udpFrame(t, 1, 2, 5, 6, dscp26, 1000)), "short": udpFrame(t, 1, 2, 5, 6, ect0, 1),
 			"RoCEv2": rxe(t, 1, 2, 7, wire.OpSendOnly, ect0, nil), "IPv6": udp6Frame(t, 1, 2, 5, 6, dscp26, 500),
-			"with all tags": tagged(tagged(cnTagged(udpFrame(t, 1, 2, 5, 6, dscp26, 1000)))),
+			"with all tags":      tagged(tagged(cnTagged(udpFrame(t, 1, 2, 5, 6, dscp26, 1000)))),
 			"IPv6 with all tags": tagged(tagged(cnTagged(udp6Frame(t, 1, 2, 5, 6, dscp26, 500)))),
 		} {
 			p := newShimPair(t, carry, nil)
