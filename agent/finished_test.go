@@ -165,3 +165,77 @@ func TestLatePacketsOfFinishedFlows(t *testing.T) {
 		}
 	}
 }
+
+// A flow that is whole does not make room for another before its acknowledgement has left: that goes to its own sender,
+// and says what it has to.
+func TestAnswersLeaveBeforeTheirFlows(t *testing.T) {
+	c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 1)), func(i int) Config {
+		c := cableConfig(i)
+		c.Finished = 4
+		if i == 1 {
+			c.Receivers = 1
+		}
+		return c
+	})
+	first, second := c.send(0, 7, 1), c.send(0, 8, 1)
+	receiver := c.hosts[1]
+	for c.hosts[0].h.DataSent() < 2*uint64(cablePayload) { // both are under way
+		c.now = max(c.now, c.hosts[0].free)
+		c.serve(0)
+	}
+	for len(c.flight) > 0 {
+		c.now = c.flight[0].at
+		c.arrive()
+	}
+	if n := receiver.h.Stats(c.now).Ports[0].Discards[dataplane.DropTable]; n[3] != 1 {
+		t.Errorf("packets without a place: %v, want one: an acknowledgement waits", n)
+	}
+	answers := 0
+	c.lost = func(b []byte) bool {
+		var h wire.Header
+		if wire.Parse(b, &h); wire.BTH(b[h.BTH:]).Opcode() == wire.OpAcknowledge {
+			if answers++; answers == 1 && wire.BTH(b[h.BTH:]).DestQP() != 7 {
+				t.Errorf("the first answer is for queue pair %d", wire.BTH(b[h.BTH:]).DestQP())
+			}
+		}
+		return false
+	}
+	c.run(c.now + 10*cableTimeout)
+	if !first.done || !second.done || c.whole(first) != 1 || c.whole(second) != 1 || answers != 2 {
+		t.Errorf("done %v and %v, %d answers", first.done, second.done, answers)
+	}
+}
+
+// Nor before its notification has left, which is a while after it was decided: it names the flow that was marked.
+func TestNotificationsLeaveBeforeTheirFlows(t *testing.T) {
+	const delay = 50 * units.Microsecond
+	c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 1)), func(i int) Config {
+		c := cableConfig(i)
+		c.Finished = 4
+		if i == 1 {
+			c.Receivers, c.NPDelay = 1, delay
+		}
+		return c
+	})
+	c.trouble.marked = 1000
+	first := c.send(0, 7, 1)
+	c.run(c.now + delay/2)
+	c.trouble.marked = 0
+	second := c.send(0, 8, 1)
+	c.run(c.now + delay/4)
+	if !first.done || second.done {
+		t.Fatalf("done %v and %v: the second has no place yet", first.done, second.done)
+	}
+	var notified []uint32
+	c.lost = func(b []byte) bool {
+		var h wire.Header
+		if wire.Parse(b, &h); wire.BTH(b[h.BTH:]).Opcode() == wire.OpCNP {
+			notified = append(notified, wire.BTH(b[h.BTH:]).DestQP())
+		}
+		return false
+	}
+	c.run(c.now + 10*cableTimeout)
+	if !second.done || len(notified) != 1 || notified[0] != 7 {
+		t.Errorf("done %v, notified of queue pairs %v", second.done, notified)
+	}
+}

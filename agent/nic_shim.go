@@ -91,7 +91,7 @@ func (n *NIC) wrap(now units.Time, f *dataplane.Frame, id int) {
 	ext := shimExtensions(n.config.Carry)
 	ip := ipLen(b[h.L3:])
 	front := shimFront(n.config.Carry, ip)
-	var ethernet [wire.EthernetLen + 2*wire.VLANLen]byte
+	var ethernet [wire.EthernetLen + 2*wire.VLANLen + wire.CNTagLen]byte
 	head := copy(ethernet[:], b[:h.Payload])
 	f.Off -= uint16(front)
 	f.Len += uint16(front + wire.ICRCLen)
@@ -134,7 +134,7 @@ func (n *NIC) unwrap(f *dataplane.Frame, h *wire.Header, a *ack) bool {
 	at += copy(a.stamp[:], b[at:])
 	copy(a.count[:], b[at:])
 	var inner wire.Header
-	var ethernet [wire.EthernetLen + 2*wire.VLANLen]byte
+	var ethernet [wire.EthernetLen + 2*wire.VLANLen + wire.CNTagLen]byte
 	head := copy(ethernet[:], b[:h.L3])
 	if copy(b[end-head:], ethernet[:head]); !wire.Parse(b[end-head:], &inner) || inner.L3 == 0 || isShim(b[end-head:], &inner) {
 		return false

@@ -73,6 +73,12 @@ func tagged(frame []byte) []byte {
 	return append(append(append([]byte{}, frame[:12]...), 0x81, 0x00, 0x60, 0x05), frame[12:]...)
 }
 
+// cnTagged puts a congestion notification tag into a frame without tags.
+func cnTagged(frame []byte) []byte {
+	tag := []byte{wire.TypeCNTag >> 8, wire.TypeCNTag & 0xFF, 0, 7}
+	return append(append(append([]byte{}, frame[:12]...), tag...), frame[12:]...)
+}
+
 func udp6Frame(t testing.TB, from, to int, sport, dport uint16, tos uint8, size int) []byte {
 	t.Helper()
 	end := func(i int) net.IP { return append(append(net.IP{0xFD}, make([]byte, 14)...), byte(i)) }
@@ -91,6 +97,8 @@ func TestNICsWrapFrames(t *testing.T) {
 		for what, frame := range map[string][]byte{
 			"UDP": udpFrame(t, 1, 2, 5, 6, dscp26, 1000), "tagged": tagged(udpFrame(t, 1, 2, 5, 6, dscp26, 1000)), "short": udpFrame(t, 1, 2, 5, 6, ect0, 1),
 			"RoCEv2": rxe(t, 1, 2, 7, wire.OpSendOnly, ect0, nil), "IPv6": udp6Frame(t, 1, 2, 5, 6, dscp26, 500),
+			"with all tags":      tagged(tagged(cnTagged(udpFrame(t, 1, 2, 5, 6, dscp26, 1000)))),
+			"IPv6 with all tags": tagged(tagged(cnTagged(udp6Frame(t, 1, 2, 5, 6, dscp26, 500)))),
 		} {
 			p := newShimPair(t, carry, nil)
 			p.a.receive(agent.Application, frame)

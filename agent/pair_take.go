@@ -70,14 +70,14 @@ func (h *Host) takeRequest(now units.Time, q *queuePair, bth wire.BTH, body []by
 	case ahead >= 1<<23:
 		h.takeAgain(now, q, what, bth, body)
 		return dataplane.DropSequence, false
+	case t.broken != 0:
+		h.answer(now, q, t.broken, t.expected)
+		return dataplane.DropUnknown, false
 	case ahead > 0:
 		if t.gate.refuse(psn) {
 			h.answer(now, q, wire.SyndromeNAK, t.expected)
 		}
 		return dataplane.DropSequence, false
-	case t.broken != 0:
-		h.answer(now, q, t.broken, t.expected)
-		return dataplane.DropUnknown, false
 	}
 	t.gate.refusing = false
 	if syndrome := h.execute(now, q, what, bth, body); syndrome != wire.SyndromeACK {

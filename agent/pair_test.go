@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -169,6 +170,7 @@ func TestPairsProperty(t *testing.T) {
 type strangerPeer struct {
 	*station
 	now     units.Time
+	to      uint32   // the host's queue pair; 0: ownQP
 	answers [][]byte // from the base transport header on
 }
 
@@ -205,7 +207,7 @@ func (s *strangerPeer) send(opcode uint8, psn uint32, ask bool, pad int, rest ..
 	r := wire.RoCE{DstMAC: cableMAC(0), SrcMAC: cableMAC(1), Src: cableAddress(1), Dst: cableAddress(0), SrcPort: 50_000}
 	at := r.Encode(b, length)
 	bth := wire.BTH(b[at:])
-	bth.Encode(opcode, false, ownQP, ask, psn)
+	bth.Encode(opcode, false, cmp.Or(s.to, ownQP), ask, psn)
 	bth.SetPad(pad)
 	copy(b[at+wire.BTHLen:], body)
 	wire.SealICRC(b[wire.EthernetLen:at+length], at-wire.EthernetLen)
@@ -283,6 +285,7 @@ func TestResponderAnswers(t *testing.T) {
 		"a READ in a message":         {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpReadRequest, 104, 0, [][]byte{reth(base, key, 4)}}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
 		"a short first":               {[]say{{wire.OpSendFirst, 103, 0, [][]byte{some}}}, []string{"61 of 103, 2 done"}},
 		"a long only":                 {[]say{{wire.OpSendOnly, 103, 0, [][]byte{full, some}}}, []string{"61 of 103, 2 done"}},
+		"more behind what is refused": {[]say{{wire.OpWriteMiddle, 103, 0, [][]byte{full}}, {wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 105, 0, nil}}, []string{"61 of 103, 2 done", "61 of 103, 2 done", "61 of 103, 2 done"}},
 		"an empty last":               {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpSendLast, 104, 0, nil}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
 		"more than it said":           {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base, key, 4), some}}}, []string{"61 of 103, 2 done"}},
 		"less than it said":           {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base, key, 9), some}}}, []string{"61 of 103, 2 done"}},
@@ -332,6 +335,39 @@ func TestAnswersAreFewer(t *testing.T) {
 	s.listen(10)
 	if got := s.takeAnswers(); !slices.Equal(got, []string{"1f of 104, 1 done"}) {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// Whatever a peer asks for, a host sends the packets of its messages and no other: none is behind the last.
+func TestNothingIsSentBehindTheLast(t *testing.T) {
+	for _, syndrome := range []uint8{wire.SyndromeNAK, 0x20 | 1, 0x20 | 12} {
+		for _, verb := range []Verb{Send, Write, Read} {
+			for _, messages := range []int{1, 3} {
+				s := newStranger(t.Fatal, 256)
+				pair := &Pair{Local: ownQP + 1, Verb: verb, Messages: messages, Remote: Region{Size: 8, Key: 1}, Size: 8}
+				spec := FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: peerQP + 1, PSN: 1<<24 - 2, Pair: pair}
+				if _, err := s.h.AddFlow(0, spec); err != nil {
+					t.Fatal(err)
+				}
+				behind := (spec.PSN + uint32(messages)) & psnMask
+				s.to = ownQP + 1
+				for range 3 {
+					s.listen(messages)
+					aeth := make([]byte, wire.AETHLen)
+					wire.AETH(aeth).Encode(syndrome, 0)
+					s.send(wire.OpAcknowledge, behind, false, 0, aeth)
+				}
+				s.listen(20)
+				for _, b := range s.answers {
+					if n := (wire.BTH(b).PSN() - spec.PSN) & psnMask; n >= uint32(messages) {
+						t.Fatalf("%#x for PSN %d: packet %d of %d messages by verb %d is sent", syndrome, behind, n, messages, verb)
+					}
+				}
+				if len(s.answers) < messages && verb != Read {
+					t.Errorf("%d packets of %d messages", len(s.answers), messages)
+				}
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -287,6 +288,35 @@ func TestWhatLossesCost(t *testing.T) {
 			if limit := 400*units.Microsecond + 2*cableTimeout<<c.timeouts; !f.done || k.now > limit {
 				t.Errorf("%s is lost, every %d acknowledged: done %v after %v, %v", c.what, every, f.done, k.now, f.why)
 			}
+		}
+	}
+}
+
+// A request that comes again, when the acknowledgement of what it asks for was lost, has a sender go back for what has
+// arrived meanwhile. It learns that, goes on from there, and sends the rest: the last packet as the last, and none behind it.
+func TestRequestComesAgain(t *testing.T) {
+	const packets = 400
+	for _, late := range []units.Time{1, 5, 10, 20, 30, 40} {
+		c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), cableConfig)
+		c.hosts[0].h.setNextPSN(1<<24 - 200)
+		f, sent, answers := c.send(0, 1, packets), map[uint32]int{}, 0
+		first := c.hosts[0].h.flows[f.slot].first
+		c.lost = func(b []byte) bool {
+			n, data := packetOf(b, first)
+			if !data {
+				if answers++; answers == 1 {
+					c.put(inFlight{at: c.now + cableDelay + late*units.Microsecond, to: 0, bytes: slices.Clone(b)})
+				}
+				return answers == 2 // that of what was missing, and has come
+			}
+			if sent[n]++; n >= packets {
+				t.Fatalf("%d us late: packet %d of %d is sent", late, n, packets)
+			}
+			return n == 5 && sent[n] == 1
+		}
+		c.run(20 * units.Millisecond)
+		if !f.done || c.whole(f) != 1 || sent[packets-1] > 2 {
+			t.Errorf("%d us late: done %v, arrived %d times, the last packet was sent %d times", late, f.done, c.whole(f), sent[packets-1])
 		}
 	}
 }

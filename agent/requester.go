@@ -148,7 +148,7 @@ func (r *requester) acknowledge(psn uint32, syndrome uint8, msn uint32) meaning 
 	if !nak && r.end > 0 && upTo == r.end {
 		messages = 1
 	}
-	if more > behind || msn != (r.first+messages)&psnMask {
+	if more > behind || nak && more == behind || msn != (r.first+messages)&psnMask {
 		return r.contradicted()
 	}
 	r.advance(upTo)

@@ -64,6 +64,7 @@ func TestWhatAcknowledgementsMean(t *testing.T) {
 		{"a NAK for what was sent before it went back", at(6), wire.SyndromeNAK, first, goBack, 6},
 		{"a NAK again", at(5), wire.SyndromeNAK, first, goBack, 5},
 		{"a NAK for what was acknowledged", at(4), wire.SyndromeNAK, first, nothing, 5},
+		{"a NAK for what was never sent", at(8), wire.SyndromeNAK, first, nothing, 5},
 		{"a NAK of another epoch", at(6), wire.SyndromeNAK, 7, nothing, 5},
 		{"a NAK of another kind", at(5), 0x63, first, nothing, 5},
 		{"receiver not ready", at(5), 0x2A, first, nothing, 5},
@@ -87,6 +88,9 @@ func TestComplete(t *testing.T) {
 	r := newRequester(5, 3, 3, &patient)
 	if got := r.acknowledge(7, wire.SyndromeACK, 5); got != nothing {
 		t.Errorf("the last packet is acknowledged by one who lacks others: %d", got)
+	}
+	if got := r.acknowledge(8, wire.SyndromeNAK, 5); got != nothing || r.index() != 3 {
+		t.Errorf("a packet behind the last is asked for: %d, and packet %d is the next", got, r.index())
 	}
 	if got := r.acknowledge(7, wire.SyndromeACK, 6); got != complete {
 		t.Errorf("%d", got)
@@ -146,9 +150,12 @@ func TestStartAgain(t *testing.T) {
 		if got := r.acknowledge(answer.psn, answer.syndrome, answer.msn); got != forgotten {
 			t.Errorf("%+v after %d timeouts: %d", answer, doubts, got)
 		}
-		sent := r.frames()
+		sent, numbers := r.frames(), r.ordinal(r.neverSent())
 		if !r.startAgain(1000, &patient) || r.next != 1000 || r.end != 1100 || r.frames() != sent || r.asks(patient.every) {
 			t.Errorf("%+v, %d frames sent", r, sent)
+		}
+		if n := r.ordinal(r.next); n != numbers {
+			t.Errorf("%d is the next number for the reaction point, and was %d", n, numbers)
 		}
 		if got := r.acknowledge(4, wire.SyndromeACK, 0); got != nothing {
 			t.Errorf("an acknowledgement of the epoch before: %d", got)

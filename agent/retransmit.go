@@ -94,9 +94,6 @@ func (r *requester) goBack(to uint64) {
 // startAgain sends the whole flow again, in an epoch that begins with another PSN. It reports false if
 // that was tried often enough.
 func (r *requester) startAgain(psn uint32, c *recovery) bool {
-	if r.acked != r.ackedAtStart {
-		r.retries = 0
-	}
 	if r.retries == c.retries {
 		return false
 	}
@@ -106,7 +103,7 @@ func (r *requester) startAgain(psn uint32, c *recovery) bool {
 		packets = r.end - uint64(r.first)
 	}
 	r.repeated += sent
-	r.earlier += sent
+	r.earlier += r.neverSent() - uint64(r.first)
 	r.start(psn, packets)
 	return true
 }

@@ -251,6 +251,7 @@ func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *ar
 		}
 		return placed
 	}
+	r.refusing = false
 	for r.expected = (psn + 1) & psnMask; a.ahead.has(uint64(r.expected)); r.expected = (r.expected + 1) & psnMask {
 		a.ahead.remove(uint64(r.expected))
 	}

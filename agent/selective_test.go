@@ -120,6 +120,33 @@ func (c *cable) repeatsAny(t *testing.T, packets int) int {
 	return int(c.hosts[0].h.flows[f.slot].repeated)
 }
 
+// A receiver that places fewer packets than a sender has under way says so each time that it must leave some: the sender
+// repeats these, and waits for no timer.
+func TestSmallerWindowOfTheReceiver(t *testing.T) {
+	for _, window := range []int{1, 8, 30} {
+		c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 5)), func(i int) Config {
+			c := cableConfig(i)
+			c.Selective = &Selective{Window: []int{64, window}[i], Reorder: 1}
+			return c
+		})
+		lost := []int{0, 150, 300, 450, 600, 750}
+		c.hosts[0].h.setNextPSN(1<<24 - 400)
+		f, sent := c.send(0, 1, 900), map[uint32]int{}
+		first := c.hosts[0].h.flows[f.slot].first
+		c.lost = func(b []byte) bool {
+			n, ok := packetOf(b, first)
+			if ok {
+				sent[n]++
+			}
+			return ok && sent[n] == 1 && slices.Contains(lost, int(n))
+		}
+		c.run(20 * units.Millisecond)
+		if n := c.hosts[0].h.Timeouts(); !f.done || c.whole(f) != 1 || n > 0 {
+			t.Errorf("window %d of the receiver: done %v, arrived %d times, the timer ran out %d times", window, f.done, c.whole(f), n)
+		}
+	}
+}
+
 // No more is under way than the window, from the first packet that is not acknowledged on; and so much is: a window in
 // each round trip.
 func TestWindowOfSelectiveRepeat(t *testing.T) {

@@ -22,7 +22,7 @@ func (r *requester) acknowledgeStandard(psn uint32, syndrome uint8) (m meaning, 
 		psn++
 	}
 	more := uint64((psn - uint32(r.acked)) & psnMask)
-	if more > r.outstanding() {
+	if under := r.outstanding(); more > under || !ack && more == under { // of what was never sent
 		return nothing, 0
 	}
 	if !ack && !notReady && syndrome != wire.SyndromeNAK {

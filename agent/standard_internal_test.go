@@ -27,18 +27,22 @@ func TestAcknowledgeStandard(t *testing.T) {
 		acked    uint64 // packets then
 		next     uint64
 	}{
-		"some":                     {8, psn(5), wire.SyndromeACK, arrived, 0, 6, 8},
-		"with credits":             {8, psn(5), 3, arrived, 0, 6, 8},
-		"all":                      {10, psn(9), wire.SyndromeACK, complete, 0, 10, 10},
-		"what is known":            {8, psn(0) - 1&psnMask, wire.SyndromeACK, repeated, 0, 0, 8},
-		"what was never sent":      {8, psn(8), wire.SyndromeACK, nothing, 0, 0, 8},
-		"a gap":                    {8, psn(3), wire.SyndromeNAK, goBack, 0, 3, 3},
-		"a gap at the first":       {8, psn(0), wire.SyndromeNAK, goBack, 0, 0, 0},
-		"not ready":                {8, psn(6), rnr12, goBack, 640 * units.Microsecond, 6, 6},
-		"not ready, for long":      {8, psn(6), 0x20, goBack, 655_360 * units.Microsecond, 6, 6},
-		"an invalid request":       {8, psn(2), wire.SyndromeInvalid, refused, 0, 0, 8},
-		"a remote operation error": {8, psn(2), 0x63, refused, 0, 0, 8},
-		"an error of another flow": {3, psn(9), 0x63, nothing, 0, 0, 3},
+		"some":                            {8, psn(5), wire.SyndromeACK, arrived, 0, 6, 8},
+		"with credits":                    {8, psn(5), 3, arrived, 0, 6, 8},
+		"all":                             {10, psn(9), wire.SyndromeACK, complete, 0, 10, 10},
+		"what is known":                   {8, psn(0) - 1&psnMask, wire.SyndromeACK, repeated, 0, 0, 8},
+		"what was never sent":             {8, psn(8), wire.SyndromeACK, nothing, 0, 0, 8},
+		"a gap":                           {8, psn(3), wire.SyndromeNAK, goBack, 0, 3, 3},
+		"a gap at the first":              {8, psn(0), wire.SyndromeNAK, goBack, 0, 0, 0},
+		"not ready":                       {8, psn(6), rnr12, goBack, 640 * units.Microsecond, 6, 6},
+		"not ready, for long":             {8, psn(6), 0x20, goBack, 655_360 * units.Microsecond, 6, 6},
+		"an invalid request":              {8, psn(2), wire.SyndromeInvalid, refused, 0, 0, 8},
+		"a remote operation error":        {8, psn(2), 0x63, refused, 0, 0, 8},
+		"an error of another flow":        {3, psn(9), 0x63, nothing, 0, 0, 3},
+		"a gap at what was never sent":    {8, psn(8), wire.SyndromeNAK, nothing, 0, 0, 8},
+		"a gap behind the last":           {10, psn(10), wire.SyndromeNAK, nothing, 0, 0, 10},
+		"not ready for what is not there": {10, psn(10), rnr12, nothing, 0, 0, 10},
+		"an error of what was never sent": {8, psn(8), wire.SyndromeAccess, nothing, 0, 0, 8},
 	} {
 		r := begin(c.sent)
 		if m, wait := r.acknowledgeStandard(c.psn, c.syndrome); m != c.want || wait != c.wait {
