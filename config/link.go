@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"photon/dataplane/dpdk"
@@ -21,7 +22,7 @@ func (c *Switch) partsAt(port int, device units.Rate, cell units.Size) (units.Ra
 		p.Rate = c.Rate
 	}
 	rate := p.rate(device)
-	return rate, c.PFC.headroom(p, rate, c.MTU.Or(defaultMTU)).InCells(cell)
+	return rate, c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, c.MTU.Or(defaultMTU))).InCells(cell)
 }
 
 // Gap is how far apart polls of a port may be. Until then its headroom has room for what arrives, and its receive
