@@ -138,10 +138,13 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 		if s.Minimums() > 0 {
 			what += ", and the min of queues,"
 		}
-		line, smaller := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.minLine(), c.DPDK.Frames.Line), "a smaller xoff"
+		p := &c.PFC
+		line, smaller := cmp.Or(p.XOFF.Line, p.Headroom.Line, p.HeadPool.Line, c.minLine(), c.DPDK.Frames.Line, p.MACPHY.Line, p.Response.Line), "a smaller xoff"
 		if line == 0 {
 			if line = c.longestWay(s); line > 0 {
 				smaller = "a shorter way to the peer"
+			} else {
+				line = c.Rate.Line
 			}
 		}
 		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (%s, %s)", what, reserved, frames, most, smaller, more)}
