@@ -110,15 +110,20 @@ func (c *Switch) worldBuffers() int {
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.
 func (c *Switch) pollGap() units.Time {
+	if !c.Lossless() {
+		return 0
+	}
+	return c.PFC.Response.Or(defaultResponse)
+}
+
+// Lossless reports whether there are frames that must not be lost, at any port.
+func (c *Switch) Lossless() bool {
 	set, err := c.PFC.lossless()
 	some := set != 0
 	for _, p := range c.Ports {
 		some = some || len(p.Lossless) > 0 || p.Pause.V
 	}
-	if err != nil || !some {
-		return 0
-	}
-	return c.PFC.Response.Or(defaultResponse)
+	return err == nil && some
 }
 
 // checkFrameBuffers says what the frame buffers cannot hold: without a free one no XOFF could be sent.
