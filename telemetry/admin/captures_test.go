@@ -20,16 +20,16 @@ func TestWholeFramesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	kept := 0
+	kept := -1
 	a.Captures(func(_ string, snap int) (Stream, func(), error) {
 		kept = snap
 		return func(context.Context, io.Writer, func() error) error { return errors.New("nothing to see") }, func() {}, nil
 	})
 	for _, snap := range []int{1, longest, longest + 1, 0} {
-		kept = 0
+		kept = -1
 		a.mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", fmt.Sprintf("/capture?port=sw0&snap=%d", snap), nil))
 		if taken := snap > 0 && snap <= longest; taken != (kept == snap) {
-			t.Errorf("%d bytes of each frame: %d are kept", snap, kept)
+			t.Errorf("%d bytes of each frame: %d are kept (-1: refused)", snap, kept)
 		}
 	}
 }
