@@ -110,15 +110,20 @@ func (c *Switch) worldBuffers() int {
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.
 func (c *Switch) pollGap() units.Time {
+	if !c.Lossless() {
+		return 0
+	}
+	return c.PFC.Response.Or(defaultResponse)
+}
+
+// Lossless reports whether there are frames that must not be lost, at any port.
+func (c *Switch) Lossless() bool {
 	set, err := c.PFC.lossless()
 	some := set != 0
 	for _, p := range c.Ports {
 		some = some || len(p.Lossless) > 0 || p.Pause.V
 	}
-	if err != nil || !some {
-		return 0
-	}
-	return c.PFC.Response.Or(defaultResponse)
+	return err == nil && some
 }
 
 // checkFrameBuffers says what the frame buffers cannot hold: without a free one no XOFF could be sent.
@@ -138,10 +143,13 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 		if s.Minimums() > 0 {
 			what += ", and the min of queues,"
 		}
-		line, smaller := cmp.Or(c.PFC.XOFF.Line, c.PFC.Headroom.Line, c.minLine(), c.DPDK.Frames.Line), "a smaller xoff"
+		p := &c.PFC
+		line, smaller := cmp.Or(p.XOFF.Line, p.Headroom.Line, p.HeadPool.Line, c.minLine(), c.DPDK.Frames.Line, p.MACPHY.Line, p.Response.Line), "a smaller xoff"
 		if line == 0 {
 			if line = c.longestWay(s); line > 0 {
 				smaller = "a shorter way to the peer"
+			} else {
+				line = c.Rate.Line
 			}
 		}
 		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (%s, %s)", what, reserved, frames, most, smaller, more)}

@@ -117,7 +117,7 @@ func differ(all *[]Change, path string, a, b reflect.Value) {
 	switch a.Kind() {
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if name := a.Type().Field(i).Tag.Get("yaml"); name != "" {
+			if name := a.Type().Field(i).Tag.Get("yaml"); name != "" && name != "-" {
 				differ(all, strings.TrimPrefix(path+"."+name, "."), a.Field(i), b.Field(i))
 			}
 		}

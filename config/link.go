@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"photon/dataplane/dpdk"
 	"photon/pfc"
+	"photon/scheme"
 	"photon/units"
 )
 
@@ -21,7 +23,13 @@ func (c *Switch) partsAt(port int, device units.Rate, cell units.Size) (units.Ra
 		p.Rate = c.Rate
 	}
 	rate := p.rate(device)
-	return rate, c.PFC.headroom(p, rate, c.MTU.Or(defaultMTU)).InCells(cell)
+	return rate, c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, c.MTU.Or(defaultMTU))).InCells(cell)
+}
+
+// SchemeAt says what is wrong if a link gets a rate with which the scheme does not go.
+func (c *Switch) SchemeAt(line, rate units.Rate) error {
+	_, _, err := c.Scheme.build(scheme.Network{Seed: 1, Line: line, Rates: []units.Rate{rate}})
+	return err
 }
 
 // Gap is how far apart polls of a port may be. Until then its headroom has room for what arrives, and its receive

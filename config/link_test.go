@@ -43,3 +43,20 @@ func TestGap(t *testing.T) {
 		t.Errorf("headroom of 1KB: %v", g)
 	}
 }
+
+// A link whose device says its rate while the switch runs has the headroom that it would have from the start, also where a
+// port takes shorter frames than others.
+func TestLinkAtIsAsFromTheStart(t *testing.T) {
+	c := parse(t, `ports: [{device: net_null0, mtu: 1500}, {device: net_null1}]
+mtu: 9000
+`)
+	n, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range n.Config.Ports {
+		if rate, headroom := c.LinkAt(i, 0, n.Config.Cell); rate != p.Link.Rate || headroom != p.Headroom {
+			t.Errorf("port %d: %v, headroom %v; from the start %v, %v", i, rate, headroom, p.Link.Rate, p.Headroom)
+		}
+	}
+}

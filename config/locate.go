@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
+
+	"photon/units"
 )
 
 // LineOf is the line of a file on which the value of a key stands, of a key below
@@ -78,4 +80,48 @@ func lineIn(v reflect.Value) (first int) {
 		}
 	}
 	return first
+}
+
+// With more, sums of all ports and priorities, or of an instant and a time, would leave 64 bits; no switch needs as much.
+const (
+	mostSize = 1_000_000 * units.GB
+	mostTime = 4_000_000 * units.Second
+)
+
+// tooMuch is an error of a size or a time in what was read with which the arithmetic would not hold.
+func tooMuch(v reflect.Value) (err error) {
+	if !v.CanInterface() {
+		return nil
+	}
+	switch x := v.Interface().(type) {
+	case Value[units.Size]:
+		if x.V > mostSize {
+			err = fail(x, "%v: at most %v", x.V, mostSize)
+		}
+		return err
+	case Value[units.Time]:
+		if x.V > mostTime {
+			err = fail(x, "%v: at most %v", x.V, mostTime)
+		}
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			err = tooMuch(v.Elem())
+		}
+	case reflect.Slice:
+		for i := 0; i < v.Len() && err == nil; i++ {
+			err = tooMuch(v.Index(i))
+		}
+	case reflect.Map:
+		for of := v.MapRange(); err == nil && of.Next(); {
+			err = tooMuch(of.Value())
+		}
+	case reflect.Struct:
+		for i := 0; i < v.NumField() && err == nil; i++ {
+			err = tooMuch(v.Field(i))
+		}
+	}
+	return err
 }

@@ -19,6 +19,7 @@ scheme: {name: none}
 		ports + "vlans:\n- {untagged: [0, 1]}\n":                "x.yaml:6: a VLAN needs an id",
 		ports + "lldp:\n  applications:\n  - {udp: 4791}\n":     "x.yaml:7: lldp: an application needs a priority",
 		ports + "lldp:\n  applications:\n  - {priority: 3}\n":   "x.yaml:7: lldp: an application is named by one of",
+		ports + "sflow: {}\n":                                   "x.yaml:5: sflow: collector",
 		ports + "sflow:\n  sampling: 100\n":                     "x.yaml:6: sflow: collector",
 		without("Gbps}", "Gbps, impair: {rules: [{by: 1us}]}}"): "x.yaml:2: impair: a rule says what it does",
 	} {

@@ -3,6 +3,8 @@ package config
 import (
 	"net/netip"
 
+	"go.yaml.in/yaml/v4"
+
 	"photon/units"
 )
 
@@ -12,6 +14,15 @@ type SFlow struct {
 	Sampling  Value[int]        `yaml:"sampling"`  // one frame in so many; 1000
 	Polling   Value[units.Time] `yaml:"polling"`   // of the counters; 20s; 0s: they are not sent
 	Agent     Value[string]     `yaml:"agent"`     // address by which the collector knows the switch; that from which it sends
+
+	Line int `yaml:"-"`
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler: it notes the line, for one that says nothing.
+func (s *SFlow) UnmarshalYAML(n *yaml.Node) error {
+	type keys SFlow
+	s.Line = n.Line
+	return n.Load((*keys)(s), yaml.WithKnownFields())
 }
 
 func (s *SFlow) check() error {

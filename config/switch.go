@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"reflect"
 	"strings"
 
 	"photon/dataplane"
@@ -93,6 +93,9 @@ type SwitchNode struct {
 
 // Check finds what can be known without opening devices.
 func (c *Switch) Check() error {
+	if err := tooMuch(reflect.ValueOf(c)); err != nil {
+		return inFile(c.file, err)
+	}
 	if _, err := metricsAddress(c.Metrics); err != nil {
 		return inFile(c.file, err)
 	}
@@ -115,7 +118,7 @@ func (c *Switch) Check() error {
 		return inFile(c.file, err)
 	}
 	if err := c.SFlow.check(); err != nil {
-		return inFile(c.file, c.at(err, "sflow"))
+		return inFile(c.file, err)
 	}
 	for _, err := range []error{checkMTU(c.MTU), c.PFC.check(), checkRate(c.Rate), c.Learning.check(), c.checkBuffer(), c.LLDP.check(), c.History.check()} {
 		if err != nil {
@@ -138,17 +141,6 @@ func (c *Switch) Check() error {
 		return inFile(c.file, fail(c.Ports[dpdk.MaxPorts].Device, "%d ports: DPDK has room for %d", n, dpdk.MaxPorts))
 	}
 	_, err := c.Resolve(nil)
-	return err
-}
-
-// at gives an error of something that says nothing the line on which its key stands.
-func (c *Switch) at(err error, key string) error {
-	var e *Error
-	if errors.As(err, &e) && e.Line == 0 {
-		if b, read := os.ReadFile(c.file); read == nil {
-			e.Line = LineOf(b, key)
-		}
-	}
 	return err
 }
 
@@ -322,6 +314,10 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	}
 	parts, recipe, err := c.Scheme.build(network)
 	if err != nil {
+		var e *Error
+		if errors.As(err, &e) && e.Line == 0 { // the usual scheme does not go with the rate
+			e.Line = c.Rate.Line
+		}
 		return nil, err
 	}
 	n.Scheme, n.Line = recipe, network.Line

@@ -155,25 +155,49 @@ func load(b []byte, v any) error {
 	if err := yaml.Load(b, &whole); err != nil {
 		return err
 	}
-	return sameNumbers(&whole)
+	return odd(&whole)
 }
 
-// sameNumbers says which key of a mapping is there twice, as numbers that are written in two ways: one would win.
-func sameNumbers(n *yaml.Node) error {
+// odd says what the library reads as something else than what was meant: a key of a mapping that is there twice, as
+// numbers that are written in two ways, of which one would win; and nothing at all, where it would be a 0.
+func odd(n *yaml.Node) error {
 	seen := map[int]bool{}
 	for i, c := range n.Content {
-		var number int
-		if n.Kind == yaml.MappingNode && i%2 == 0 && c.ShortTag() == "!!int" && c.Load(&number) == nil {
-			if seen[number] {
-				return &Error{Line: c.Line, Err: fmt.Errorf("key %s is there twice: it is %d", c.Value, number)}
-			}
-			seen[number] = true
+		wrong := func(format string, args ...any) error {
+			return &Error{Line: c.Line, Err: fmt.Errorf(format, args...)}
 		}
-		if err := sameNumbers(c); err != nil {
+		key, number := n.Kind == yaml.MappingNode && i%2 == 0, 0
+		nothing := c.ShortTag() == nullTag
+		switch {
+		case key && nothing:
+			return wrong("a key is missing before the colon")
+		case key && c.ShortTag() == "!!int" && c.Load(&number) == nil:
+			if seen[number] {
+				return wrong("key %s is there twice: it is %d", c.Value, number)
+			}
+			if seen[number] = true; n.Content[i+1].ShortTag() == nullTag {
+				return wrong("key %s has no value", c.Value)
+			}
+		case n.Kind == yaml.SequenceNode && (nothing || saysNothing(c)):
+			return wrong("an item of this list is empty")
+		}
+		if err := odd(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const nullTag = "!!null"
+
+// saysNothing reports whether a mapping has no value.
+func saysNothing(n *yaml.Node) bool {
+	for i := 1; i < len(n.Content); i += 2 {
+		if n.Content[i].ShortTag() != nullTag {
+			return false
+		}
+	}
+	return n.Kind == yaml.MappingNode
 }
 
 const singleValue = "a single value belongs here (in quotes if there is a colon in it)"

@@ -68,7 +68,7 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	}
 	d.setNames(PortName(devices[0].Spec))
 	d.warnOfNode(0)
-	if err := d.logFlowControl(conf.File(), []config.Port{conf.Port}, devices); err != nil {
+	if err := d.logFlowControl(d.lossless != 0, conf.File(), []config.Port{conf.Port}, devices); err != nil {
 		return err
 	}
 	for _, line := range node.Describe() {

@@ -23,6 +23,8 @@ type taps struct {
 
 // capture copies the frames of a port.
 func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
+	d.loaded.Lock() // no port comes or goes until the capture is known
+	defer d.loaded.Unlock()
 	number, err := d.number(port)
 	if err != nil {
 		return nil, nil, err

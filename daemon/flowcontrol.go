@@ -9,8 +9,8 @@ import (
 
 // logFlowControl warns of devices that may keep to themselves what lossless priorities live by, and refuses those whose
 // drivers say so. The ports are those of the file.
-func (d *daemon) logFlowControl(file string, ports []config.Port, devices []dpdk.Device) error {
-	if d.lossless == 0 {
+func (d *daemon) logFlowControl(lossless bool, file string, ports []config.Port, devices []dpdk.Device) error {
+	if !lossless {
 		return nil // it is no loss
 	}
 	for i := range devices {

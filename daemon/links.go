@@ -142,6 +142,10 @@ func (d *daemon) follow(i int) {
 	l.rates[i], l.moved[i] = rate, true
 	d.loaded.Lock()
 	defer d.loaded.Unlock()
+	var e *config.Error
+	if errors.As(d.loaded.conf.SchemeAt(d.line, rate), &e) { // its line is that of the scheme, with which nothing is wrong
+		d.log.Warnf("port %s: %v; senders do not hear of this link", d.port(i), e.Err)
+	}
 	d.gaps(d.loaded.conf, d.loaded.devices)
 	if state.Headroom > 0 {
 		d.log.Infof("port %s: the link has %v, headroom %v", d.port(i), rate, headroom)
@@ -216,7 +220,7 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 // logGap logs what poll gap the switch survives.
 func (d *daemon) logGap(g config.Gap) {
 	switch {
-	case d.lossless == 0: // nothing to survive
+	case g == config.Gap{}: // nothing to survive
 	case g.Ring < g.Headroom:
 		d.log.Warn(g)
 	default:

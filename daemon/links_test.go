@@ -215,6 +215,25 @@ func TestLinkOfAnotherRate(t *testing.T) {
 	}
 }
 
+// Packets cannot tell of a link whose rate has no number in them. At the start it is refused; of one that comes up with
+// such a rate later, the log says so.
+func TestLinkOfARateWithoutNumber(t *testing.T) {
+	const line = "port sw1: scheme hpcc: telemetry cannot name a link's rate of 30Gbps"
+	for scheme, said := range map[string]bool{"hpcc": true, "pcn": false} {
+		x := newLinked(t, "buffer: 20MB\nscheme: {name: "+scheme+"}\n")
+		for _, rate := range []units.Rate{25 * units.Gbps, 30 * units.Gbps} {
+			if x.said(line) {
+				t.Errorf("%s: before it is so\n%s", scheme, x.log.String())
+			}
+			x.world.say(1, func(d *dpdk.DeviceStats) { d.Rate = rate })
+			x.watchLinks()
+		}
+		if x.said(line) != said || x.world.rates[1] != 30*units.Gbps {
+			t.Errorf("%s, %v:\n%s", scheme, x.world.rates, x.log.String())
+		}
+	}
+}
+
 // A rate that was configured stays, and one for which the buffer has no room is logged once.
 func TestLinkOfAnotherRateThatCannotBe(t *testing.T) {
 	x := newLinked(t, "rate: 10Gbps\n")

@@ -44,7 +44,7 @@ func (d *daemon) prepareMove(conf *config.Switch) (*move, error) {
 	mtu := func(int) int { return conf.MTU.Or(1500) }
 	devices, err := openAll(d.world, conf.File(), ports, mtu, running.Base)
 	if err == nil {
-		err = d.logFlowControl(conf.File(), ports, devices)
+		err = d.checkFlowControl(conf, m, ports, devices)
 	}
 	for i, dev := range devices {
 		m.devices[added[i]] = dev
@@ -55,6 +55,18 @@ func (d *daemon) prepareMove(conf *config.Switch) (*move, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// checkFlowControl looks at what the cards of new ports do with pauses, and at those of all, if nothing was lossless yet.
+func (d *daemon) checkFlowControl(conf *config.Switch, m *move, ports []config.Port, devices []dpdk.Device) error {
+	if !d.loaded.conf.Lossless() {
+		for i, dev := range m.devices {
+			if p := conf.At(i); p != nil && !slices.Contains(m.added, i) {
+				ports, devices = append(ports, *p), append(devices, dev)
+			}
+		}
+	}
+	return d.logFlowControl(conf.Lossless(), conf.File(), ports, devices)
 }
 
 // checkMove says what cannot be opened or closed while the switch runs.

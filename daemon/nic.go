@@ -58,7 +58,7 @@ func runNIC(ctx context.Context, o Options, conf *config.Agent) error {
 	if shared := devices[agent.Wire].Shared; shared != "" {
 		d.log.Warnf("the kernel answers ARP at %s for every address of this namespace, the application's included, past the NIC: `ip link set %s arp off`", shared, shared)
 	}
-	if err := d.logFlowControl(conf.File(), conf.NICPorts(), devices); err != nil {
+	if err := d.logFlowControl(d.lossless != 0, conf.File(), conf.NICPorts(), devices); err != nil {
 		return err
 	}
 	for _, line := range node.Describe() {

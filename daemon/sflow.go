@@ -22,8 +22,10 @@ type sampling struct {
 	began   time.Time
 	polled  time.Time
 	counts  telemetry.SFlow
-	tried   time.Time // when there was no way to the collector
-	failing bool      // it is in the log
+	every   int                      // by which the ports have sampled until now; 0: they have not
+	seen    []dataplane.SampleCounts // by port, of what is in counts
+	tried   time.Time                // when there was no way to the collector
+	failing bool                     // it is in the log
 }
 
 // tryEvery is how often a collector is tried to which there is no way: a route may come after photon.
@@ -55,28 +57,38 @@ func (d *daemon) watchSamples(now time.Time) {
 	for i := range samples {
 		samples[i] = make([]dataplane.Sample, 0, 8)
 	}
+	before, every := x.every, 0
+	if conf != nil {
+		every = conf.Every()
+	}
+	x.every = every
 	d.world.DoBriefly(func(units.Time) {
 		for i, name := range names {
 			if name == "" {
 				continue
 			}
-			every := 0
-			if conf != nil {
-				every = conf.Every()
-			}
-			d.sw.Sampling(i, every)
 			counts[i], _ = d.sw.Samples(i, func(s *dataplane.Sample) { samples[i] = append(samples[i], *s) })
+			d.sw.Sampling(i, every)
 		}
 	})
 	if conf == nil {
 		return
 	}
-	x.counts.Samples, x.counts.Lost = 0, 0
 	some := false
-	for i := range samples {
-		x.counts.Samples += counts[i].Samples
-		x.counts.Lost += counts[i].Lost
-		some = some || len(samples[i]) > 0
+	x.seen = append(x.seen, make([]dataplane.SampleCounts, max(0, len(counts)-len(x.seen)))...)
+	for i := range x.seen {
+		var c dataplane.SampleCounts
+		if i < len(counts) {
+			c = counts[i]
+			some = some || len(samples[i]) > 0
+		}
+		was := x.seen[i]
+		if c.Samples < was.Samples { // no port, or another
+			was = dataplane.SampleCounts{}
+		}
+		x.counts.Samples += c.Samples - was.Samples
+		x.counts.Lost += c.Lost - was.Lost
+		x.seen[i] = c
 	}
 	if x.to == nil {
 		if some {
@@ -88,7 +100,7 @@ func (d *daemon) watchSamples(now time.Time) {
 	for i := range samples {
 		for j := range samples[i] {
 			s := &samples[i][j]
-			x.writer.Flow(&sflow.Flow{Port: uint32(i + 1), Every: uint32(conf.Every()), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost), Length: int(s.Length), Head: s.Head()})
+			x.writer.Flow(&sflow.Flow{Port: uint32(i + 1), Every: uint32(before), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost), Length: int(s.Length), Head: s.Head()})
 		}
 	}
 	if every := conf.Interval(); every > 0 && now.Sub(x.polled) >= every.Duration() {
@@ -105,9 +117,12 @@ func (d *daemon) sampleAs(conf *config.SFlow) {
 		x.to.Close()
 	}
 	x.conf, x.to, x.failing, x.tried = conf, nil, false, time.Time{}
-	if x.counts.On = conf != nil; conf != nil {
-		x.counts.Collector, x.counts.Every = conf.Collector.V, conf.Every()
+	x.counts.On, x.counts.Collector, x.counts.Every = false, "", 0
+	if conf == nil {
+		x.seen = nil // ports that sample again count anew
+		return
 	}
+	x.counts.On, x.counts.Collector, x.counts.Every = true, conf.Collector.V, conf.Every()
 }
 
 // reach looks for a way to the collector.

@@ -76,7 +76,7 @@ func Switch(ctx context.Context, o Options, conf *config.Switch, again func() (*
 		d.log.Infof("port %d is %s, %v", i, dev.Spec, dev.MAC)
 		d.warnOfNode(i)
 	}
-	if err := d.logFlowControl(conf.File(), conf.Ports, opened); err != nil {
+	if err := d.logFlowControl(conf.Lossless(), conf.File(), conf.Ports, opened); err != nil {
 		return err
 	}
 	d.shutAtStart(conf)

@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"fmt"
-	"math/bits"
 
 	"photon/marking"
 	"photon/pfc"
@@ -108,7 +107,7 @@ func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].ingress.Se
 // Sent is how many bytes a port has put on the wire, MAC control left out.
 func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent() }
 
-// Losses is how many frames of lossless priorities were lost at any port. It is called between bursts.
+// Losses is how many frames were lost at any port, of priorities of which a lossless one was lost there. It is called between bursts.
 func (s *Switch) Losses() (sum uint64) {
 	sum = s.gone.losses
 	for i := range s.ports {
@@ -122,8 +121,10 @@ func (p *switchPort) losses() (sum uint64) {
 		if !why.Loses() {
 			continue
 		}
-		for rest := p.sw.lossless | p.lossless; rest != 0; rest &= rest - 1 {
-			sum += p.stats.Discards[why][bits.TrailingZeros8(rest)]
+		for prio, n := range p.stats.Discards[why] {
+			if p.stats.LostAt[prio] != units.Never {
+				sum += n
+			}
 		}
 	}
 	return sum

@@ -275,14 +275,15 @@ func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
 	p.env.Free(*f)
 }
 
-// countLoss counts a discarded frame, and notes when the first of a lossless priority was lost.
+// countLoss counts a discarded frame, and notes when the first was lost that was lossless: by the priority, or by the
+// port through which it came.
 func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	prio := f.Prio & 7
 	p.stats.Discards[why][prio]++
 	if p.log != nil {
 		p.log.lost(now, why, prio, f.Len, p.env.Bytes(f))
 	}
-	if why.Loses() && (p.sw.lossless|p.lossless)>>prio&1 != 0 && p.stats.LostAt[prio] == units.Never {
+	if why.Loses() && (f.Flag&Lossless != 0 || (p.sw.lossless|p.lossless)>>prio&1 != 0) && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}
 }

@@ -72,7 +72,7 @@ func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
 	r.attend(now, out)
 	if why, ok := r.room(out, f); !ok {
 		r.release(out, f)
-		r.lose(now, out, f.prio, why)
+		r.loseFrame(now, out, f, why)
 		return
 	}
 	if f.in != made {

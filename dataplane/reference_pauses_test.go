@@ -151,7 +151,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 func (r *reference) flush(now units.Time, p *refPort, prio int, why dataplane.Reason) {
 	for _, f := range p.queues[prio] {
 		r.release(p, f)
-		r.lose(now, p, f.prio, why)
+		r.loseFrame(now, p, f, why)
 	}
 	if cp, ok := p.points[prio].(marking.Flusher); ok {
 		cp.Flush()

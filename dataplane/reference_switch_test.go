@@ -180,8 +180,17 @@ func (r *reference) tooWide(p *refPort, b []byte) bool {
 
 // lose counts a frame that ends here, at a port.
 func (r *reference) lose(now units.Time, p *refPort, prio int, why dataplane.Reason) {
+	r.loseOf(now, p, prio, r.anywhere(prio) || p.config.Pause, why)
+}
+
+// loseFrame is lose for a frame that was admitted.
+func (r *reference) loseFrame(now units.Time, p *refPort, f refFrame, why dataplane.Reason) {
+	r.loseOf(now, p, f.prio, f.lossless || r.anywhere(f.prio) || p.config.Pause, why)
+}
+
+func (r *reference) loseOf(now units.Time, p *refPort, prio int, lossless bool, why dataplane.Reason) {
 	p.stats.Discards[why][prio]++
-	if (r.anywhere(prio) || p.config.Pause) && (why == dataplane.DropHeadroom || why == dataplane.DropNoMemory || why == dataplane.DropStorm || why == dataplane.DropLink) {
+	if lossless && (why == dataplane.DropHeadroom || why == dataplane.DropNoMemory || why == dataplane.DropStorm || why == dataplane.DropLink) {
 		p.stats.LostAt[prio] = min(p.stats.LostAt[prio], now)
 	}
 }

@@ -65,6 +65,29 @@ func TestLinkDownAndUp(t *testing.T) {
 	}
 }
 
+// What came through a port that sends PAUSE is lossless in every priority, also where it is lost: at the link that it
+// would have left by, whether it waited there or comes later.
+func TestLossesOfPausedPorts(t *testing.T) {
+	c := config(3)
+	none := uint8(0)
+	c.Ports[0].Lossless, c.Ports[0].Pause = &none, true
+	c.PFC[0] = c.PFC[3] // of its one account
+	r := newRig(t, c)
+	r.in(1, packet(1, 0, 26, 0), 100) // 1 is learned
+	r.out(0, 8)
+	r.in(0, packet(0, 1, 0, 0), 1000)
+	r.in(0, packet(0, 1, 46, 0), 1000)
+	r.now += units.Microsecond
+	r.link(1, false)
+	if st := r.stats(1); st.LostAt[0] != r.now || st.LostAt[5] != r.now || st.LostAt[3] != units.Never || r.sw.Losses() != 2 {
+		t.Errorf("%d frames lost, the first at %v", r.sw.Losses(), st.LostAt)
+	}
+	r.in(2, packet(2, 7, 8, 0), 1000) // of a port where its priority is lossy
+	if st := r.stats(1); st.LostAt[1] != units.Never {
+		t.Errorf("a lossy frame counts as lost: %v", st.LostAt)
+	}
+}
+
 // A storm ends with its link.
 func TestStormAndLink(t *testing.T) {
 	r := newRig(t, guarded(2, pfc.Drop))

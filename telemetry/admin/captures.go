@@ -32,5 +32,5 @@ func (a *Server) Captures(begin func(port string, snap int) (s Stream, stop func
 	})
 }
 
-// maxSnap is the longest frame.
-const maxSnap = 9216 + 18
+// maxSnap is the longest frame, with two tags.
+const maxSnap = 9216 + 22
