@@ -9,11 +9,12 @@
 //	experiment.go                       what is in it
 //	parameters.go, paths.go, impair.go  its parameters; paths and recovery; damage on purpose
 //	hosts.go, names.go                  names of hosts; what is suggested for those that do not exist
-//	flows.go, workloads.go, traffic.go  flows and workloads, of an experiment and of an agent
+//	flows.go, groups.go, workloads.go   flows, one by one, in groups and of workloads
+//	traffic.go, known.go                those of an agent; what schemes may know of a network
 //	after.go, wait.go, collectives.go   flows that wait for others; collectives
 //	measurement.go, unit.go, panels.go  what is measured, in which unit, and how it is drawn
 //	claim.go                            what the paper claims
 //	check.go, missing.go, unused.go     what is wrong with it; keys that are missing, or change nothing
-//	plan.go                             its topology is laid out
+//	plan.go, layout.go                  its topology is laid out, by its kind
 //	describe.go                         what it will do, in words
 package experiment

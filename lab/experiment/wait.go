@@ -335,21 +335,6 @@ func (e *Experiment) arrange(w *waits) error {
 	return cycle(w.flows)
 }
 
-// again has every flow of a group come again after its end. list ends with the flows of the group.
-func (g *FlowGroup) again(list []Flow, first int) []Flow {
-	n := len(list) - first
-	for k := range max(g.Repeat.V, 1) - 1 {
-		for i := range n {
-			before := first + k*n + i
-			f := list[first+i]
-			f.Start, f.Step = units.Never, uint16(k+1)
-			f.Wait = &Wait{Host: f.From, After: []Cause{{Flow: int32(before), What: Acknowledged}}, Delay: g.Gap.V}
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
 // checkWaits finds keys that make no sense of flows that wait for others, or repeat.
 func (g *FlowGroup) checkWaits(e *Experiment) error {
 	if len(g.After) == 0 && !g.Repeat.IsSet() {

@@ -1,0 +1,91 @@
+package experiment
+
+import (
+	"maps"
+	"slices"
+
+	"photon/dataplane"
+	"photon/lab/topology"
+	"photon/marking"
+	"photon/scheme"
+	"photon/units"
+	"photon/wire"
+)
+
+// Known is what schemes may know of an experiment's network.
+func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
+	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
+	for i := range p.Nodes {
+		for _, end := range p.Nodes[i].Ends {
+			if !slices.Contains(n.Rates, end.Link.Rate) {
+				n.Rates = append(n.Rates, end.Link.Rate)
+			}
+		}
+	}
+	seen := map[topology.Pair]bool{}
+	for _, f := range flows {
+		if f.Size == 0 {
+			n.LongFlows++
+		}
+		if pair := p.PairOf(f.From, f.To); !seen[pair] {
+			seen[pair] = true
+			ways := p.Ways(f.From, f.To)
+			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay }))
+			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
+			n.Packet = max(n.Packet, units.Size(p.Nodes[f.From].Ends[0].Link.WireBytes(int(e.Packet()))))
+		}
+	}
+	return n
+}
+
+// ackBytes of an acknowledgement over IPv4, without FCS.
+const ackBytes = HeaderBytes + wire.AETHLen
+
+// packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network, if both take
+// the longest of the shortest paths.
+func (e *Experiment) packetRTT(ways topology.Ways) units.Time {
+	there := func(i int, l dataplane.Link) units.Time {
+		if i == 0 {
+			return l.Delay
+		}
+		return l.Delay + l.Serialize(int(e.Packet()))
+	}
+	back := func(_ int, l dataplane.Link) units.Time { return l.Delay + l.Serialize(ackBytes) }
+	return ways.Longest(there) + ways.Longest(back)
+}
+
+// CPs gives ports of certain rates congestion points of their own.
+func (u SchemeUse) CPs(n scheme.Network, others func(marking.Place) marking.CP) (func(marking.Place) marking.CP, error) {
+	if len(u.ByRate) == 0 {
+		return others, nil
+	}
+	made := map[units.Rate]func(marking.Place) marking.CP{}
+	for rate, params := range u.ByRate {
+		n.Line = rate
+		use := SchemeUse{Name: u.Name, Params: maps.Clone(u.Params)}
+		if use.Params == nil {
+			use.Params = map[string]Sourced[string]{}
+		}
+		maps.Copy(use.Params, params)
+		parts, err := use.Build(n)
+		if err != nil {
+			return nil, err
+		}
+		made[rate] = parts.CP
+	}
+	return func(q marking.Place) marking.CP {
+		if cp, ok := made[q.Rate]; ok {
+			return cp(q)
+		}
+		return others(q)
+	}, nil
+}
+
+// Build makes the parts of a scheme.
+func (u SchemeUse) Build(n scheme.Network) (scheme.Parts, error) {
+	s, err := scheme.Get(u.Name.V)
+	if err != nil {
+		return scheme.Parts{}, err
+	}
+	return s.Build(n, u.Overrides())
+}
