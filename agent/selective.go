@@ -173,7 +173,9 @@ func (r *requester) choose() {
 
 // sentSelective notes that the next packet was sent, and chooses another.
 func (b *scoreboard) sentSelective(r *requester) {
-	b.scanned = max(b.scanned, min(r.next, r.high))
+	if r.next <= r.high { // a repetition: what a new packet has before it may still be lost
+		b.scanned = max(b.scanned, r.next)
+	}
 	if !r.probing {
 		r.choose()
 	}

@@ -55,7 +55,8 @@ func (c *cable) repeats(t *testing.T, packets int, lost ...int) int {
 }
 
 // What is lost is repeated once, and nothing else is: whichever packets they are, the first and the last too, across
-// the end of the numbers.
+// the end of the numbers. Packets that come behind it show that it is lost: the timer is for the last, behind which there
+// are none.
 func TestOnlyWhatIsLostIsRepeated(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 6))
 	cases := [][]int{nil, {0}, {1}, {50}, {50, 51, 52}, {0, 1, 2}, {10, 20, 30, 40}, {0, 99, 150}, {199}, {198, 199}, {0, 199}}
@@ -68,6 +69,9 @@ func TestOnlyWhatIsLostIsRepeated(t *testing.T) {
 			c.hosts[0].h.setNextPSN(1<<24 - 100)
 			if again := c.repeats(t, 200, lost...); again != len(lost) {
 				t.Errorf("window %d: %v were lost, and %d packets sent again", window, lost, again)
+			}
+			if n := c.hosts[0].h.Timeouts(); n > 0 && !slices.Contains(lost, 199) {
+				t.Errorf("window %d: %v were lost, and the timer ran out %d times", window, lost, n)
 			}
 		}
 	}
