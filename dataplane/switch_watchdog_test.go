@@ -1,12 +1,14 @@
 package dataplane
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"photon/lldp"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -202,6 +204,28 @@ func TestWatchdogDropsBoth(t *testing.T) {
 	r.in(0, packet(0, 1, 26, 0), 100)
 	if len(r.out(1, 8)) != 1 || r.stats(0).Watchdog.Restored[3] != 1 {
 		t.Error("nothing is taken from the peer after it was restored")
+	}
+}
+
+// What is for the link's other end alone is of no priority: with drop_both, too, LLDP is heard in a storm. What has the
+// type of a probe only is data.
+func TestStormLeavesWhatIsOfTheLink(t *testing.T) {
+	c := guarded(3, pfc.DropBoth)
+	c.Ports[1].Classes = &Classes{Trust: TrustNone, Default: 3}
+	r := newRig(t, c)
+	lldpFrame := (&lldp.Info{From: 0x020000000001, Port: "sw0", TTL: 121}).Encode(0x020000000001)
+	r.sw.Announce(0, 1, &Announcement{Frame: lldpFrame})
+	storm(r)
+	r.out(1, 8)
+	r.in(1, lldpFrame, len(lldpFrame))
+	if got := r.sw.TakeAnnouncements(1, func([]byte) {}); got.Received != 1 {
+		t.Errorf("%+v of LLDP, %d discarded as of the storm", got, r.stats(1).Discards[DropStorm][3])
+	}
+	data := packet(1, 0, 0, 0)
+	binary.BigEndian.PutUint16(data[12:], pfc.ProbeType)
+	r.in(1, data, len(data))
+	if n := len(r.out(0, 8)); n != 0 {
+		t.Errorf("%d frames pass", n)
 	}
 }
 
