@@ -79,7 +79,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
 	case !p.judges(&burst[0]): // no scheme judges them
-		q.unjudged -= uint16(len(burst))
+		q.unjudged -= uint32(len(burst))
 		if p.wred.marks>>prio&1 != 0 {
 			p.markLossy(now, prio, burst)
 		}
