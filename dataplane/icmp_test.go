@@ -123,6 +123,19 @@ func TestICMPIsNoLongerThanItsPortTakes(t *testing.T) {
 	}
 }
 
+// A frame may be too long although its packet is not: of that no packet is to be shorter.
+func TestICMPIsOfThePacketThatIsTooLong(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	for length, want := range map[int]uint64{1500: 0, 1501: 1} {
+		r := newRig(t, c)
+		r.in(0, ip("fd00::1", "fd00:1::7", 14+length), 14+length+20)
+		if st := r.stats(0); st.ICMPSent != want || st.Discards[DropOversize][3] != 1 {
+			t.Errorf("%d bytes: %d errors, %d discarded", length, st.ICMPSent, st.Discards[DropOversize][3])
+		}
+	}
+}
+
 // A tag says the priority that an error has, by its own DSCP, and not that of the packet.
 func TestICMPIsTaggedWithItsPriority(t *testing.T) {
 	c := routerConfig()
