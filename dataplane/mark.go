@@ -185,7 +185,7 @@ func (p *switchPort) feedback(now units.Time, f *Frame, q marking.Queue) (s mark
 // showPassing passes a frame that leaves without being queued to the congestion point, as if it had been
 // queued.
 func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
-	if p.points[f.Prio&7].sampler != nil {
+	if p.points[f.Prio&7].sampler != nil && f.In != ownFrame {
 		s.sample(now, p, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
 	if p.passed>>(f.Prio&7)&1 != 0 {
