@@ -208,22 +208,23 @@ func anyShaper(t *rapid.T, of int) (s dataplane.Shaper) {
 	return s
 }
 
-// reserved is what the lossless priorities take of the buffer.
-func reserved(c dataplane.SwitchConfig) units.Size {
-	r := newReference(c)
+// reserved is what the lossless priorities take of the buffer, with the links that ports have at first.
+func reserved(c dataplane.SwitchConfig) units.Size { return newReference(c).reserved() }
+
+func (r *reference) reserved() units.Size {
 	sum := units.Size(0)
 	for _, p := range r.ports {
 		for prio := range 8 {
 			if r.accountable(p, prio) {
 				t := r.thresholds(p, prio)
-				if sum += t.XOFF; c.Headroom == 0 {
+				if sum += t.XOFF; r.config.Headroom == 0 {
 					sum += t.Headroom
 				}
 			}
 			sum += p.config.Queues[prio].Min
 		}
 	}
-	return sum + c.Headroom
+	return sum + r.config.Headroom
 }
 
 // anyScheme is a scheme's congestion points.

@@ -144,7 +144,7 @@ func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) i
 		q.last++
 		q.frames++
 		q.bytes += length
-		q.unjudged += uint16(^s.config.Judged >> (a & 7) & 1)
+		q.unjudged += uint32(^s.config.Judged >> (a & 7) & 1)
 		v.charges[a&7] += s.cost(uint16(length))
 	}
 	return i

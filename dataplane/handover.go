@@ -273,7 +273,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 			break
 		}
 		if lossy {
-			q.unjudged += uint16(^s.config.Judged >> prio & 1)
+			q.unjudged += uint32(^s.config.Judged >> prio & 1)
 		}
 		q.tail.frames[q.last].put(where, what)
 		q.last++

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/bits"
 	"net/netip"
@@ -70,7 +71,7 @@ func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *Frame, what icm
 		p.stats.ICMPLimited++
 		return
 	}
-	most := min(s.config.MTU, p.env.Most()-begin)
+	most := min(s.config.mtu(uint16(p.number)), p.env.Most()-begin)
 	g, ok := p.env.Alloc(begin + wire.ICMPErrorLen(ip, most))
 	if !ok {
 		return // ICMP errors may be lost
@@ -79,13 +80,17 @@ func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *Frame, what icm
 	copy(out, b[6:12])
 	s.routes.mac.Put(out[6:])
 	copy(out[12:begin], b[12:begin])
+	prio := s.config.DSCP[c.DSCP]
+	if tci, has := wire.VLANTag(out); has {
+		binary.BigEndian.PutUint16(out[14:], s.tags[prio&7]|tci&wire.VLANID)
+	}
 	kind := what.v4
 	if sender.Is6() {
 		kind = what.v6
 	}
 	wire.EncodeICMPError(out[begin:], ip, from, c.DSCP<<2, kind)
 	p.stats.ICMPSent++
-	g.In, g.Prio, g.Flag = ownFrame, s.config.DSCP[c.DSCP], Flag(begin)
+	g.In, g.Prio, g.Flag = ownFrame, prio, Flag(begin)
 	p.made[g.Prio&7]++
 	p.worker.pending = ownPacket{g, in}
 }

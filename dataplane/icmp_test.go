@@ -93,6 +93,70 @@ func TestICMPIsLimited(t *testing.T) {
 	})
 }
 
+// An error fits through the port to which it goes, however much longer packets the switch has elsewhere: it quotes less.
+func TestICMPIsNoLongerThanItsPortTakes(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	c.Ports[0].MTU = 400
+	for _, x := range []struct {
+		src, dst string
+		length   int
+		make     func(b []byte)
+	}{
+		{"10.0.0.1", "203.0.113.1", 400, func(b []byte) { b[22] = 1; wire.SetIPv4Checksum(b[14:]) }},
+		{"fd00::1", "2001:db8::1", 400, func([]byte) {}},
+		{"fd00::1", "fd00:1::7", 1600, func([]byte) {}}, // it is too long for any port
+	} {
+		env := NewEnv(NewHeaderPoolOf(2048), len(c.Ports))
+		sw, err := NewSwitch(c, []*Env{env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rig{t: t, sw: sw, env: env}
+		b := ip(x.src, x.dst, 14+x.length)
+		x.make(b)
+		r.in(0, b, len(b))
+		if out := r.out(0, 4); len(out) != 1 || wire.TotalLen(out[0][14:]) != 400 || len(out[0]) != 414 {
+			t.Errorf("%s to %s: %d frames leave; %d errors were sent, and %d too long", x.src, x.dst, len(out), r.stats(0).ICMPSent, r.stats(0).Discards[DropOversize][6])
+		}
+		r.audit()
+	}
+}
+
+// A frame may be too long although its packet is not: of that no packet is to be shorter.
+func TestICMPIsOfThePacketThatIsTooLong(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	for length, want := range map[int]uint64{1500: 0, 1501: 1} {
+		r := newRig(t, c)
+		r.in(0, ip("fd00::1", "fd00:1::7", 14+length), 14+length+20)
+		if st := r.stats(0); st.ICMPSent != want || st.Discards[DropOversize][3] != 1 {
+			t.Errorf("%d bytes: %d errors, %d discarded", length, st.ICMPSent, st.Discards[DropOversize][3])
+		}
+	}
+}
+
+// A tag says the priority that an error has, by its own DSCP, and not that of the packet.
+func TestICMPIsTaggedWithItsPriority(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	c.PCP[2], c.PCP[6] = 6, 2
+	for _, vlans := range [][]VLAN{nil, {{ID: 20, Tagged: []uint16{0}, Untagged: []uint16{1, 2, 3}}}} {
+		c.VLANs, c.Router.Routes = vlans, nil
+		if vlans != nil {
+			c.Static = nil
+		}
+		eachWay(t, c, func(t *testing.T, r *rig) {
+			b := ip("10.0.0.1", "10.0.1.7", 120)
+			b = slices.Concat(b[:12], []byte{0x81, 0, 0x70, 20}, b[12:])
+			r.in(0, b, len(b))
+			if out := r.out(0, 4); len(out) != 1 || binary.BigEndian.Uint16(out[0][14:]) != 2<<13|20 {
+				t.Errorf("VLANs %v: % x", vlans, out)
+			}
+		})
+	}
+}
+
 // ICMP of a type that the router does not know, or a part of a packet, is discarded in silence (RFC 1122 section 3.2.2,
 // RFC 4443 section 2.4): ICMP is no unreachable protocol.
 func TestICMPToTheRouterOfUnknownType(t *testing.T) {
@@ -106,6 +170,7 @@ func TestICMPToTheRouterOfUnknownType(t *testing.T) {
 		{"IPv4 timestamp request", "10.0.0.1", "10.0.9.1", func(b []byte) { b[23], b[34], b[35] = 1, 13, 0 }},
 		{"IPv4 echo request, first fragment", "10.0.0.1", "10.0.9.1", func(b []byte) { b[23], b[34], b[35] = 1, 8, 0; b[20] |= 0x20 }},
 		{"IPv6 echo reply", "fd00::1", "fd00:9::1", func(b []byte) { b[20], b[54], b[55] = 58, 129, 0 }},
+		{"IPv6 without a next header (RFC 8200 section 4.7)", "fd00::1", "fd00:9::1", func(b []byte) { b[20] = 59 }},
 		{"IPv6 unknown informational", "fd00::1", "fd00:9::1", func(b []byte) { b[20], b[54], b[55] = 58, 200, 0 }},
 	} {
 		r := newRig(t, c)

@@ -79,7 +79,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
 	case !p.judges(&burst[0]): // no scheme judges them
-		q.unjudged -= uint16(len(burst))
+		q.unjudged -= uint32(len(burst))
 		if p.wred.marks>>prio&1 != 0 {
 			p.markLossy(now, prio, burst)
 		}
@@ -185,7 +185,7 @@ func (p *switchPort) feedback(now units.Time, f *Frame, q marking.Queue) (s mark
 // showPassing passes a frame that leaves without being queued to the congestion point, as if it had been
 // queued.
 func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
-	if p.points[f.Prio&7].sampler != nil {
+	if p.points[f.Prio&7].sampler != nil && f.In != ownFrame {
 		s.sample(now, p, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
 	if p.passed>>(f.Prio&7)&1 != 0 {

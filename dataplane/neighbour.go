@@ -297,7 +297,7 @@ func (s *Switch) startNeighbours(now units.Time) {
 		s.ports[n.Home].env.Wake(int(n.Home), now)
 	}
 	for _, w := range s.workers {
-		if w.strays != nil { // a worker has to take them
+		if len(w.strays) > 0 { // a worker has to take them
 			s.ports[w.ports[0]].timerAt = now
 		}
 	}

@@ -41,7 +41,6 @@ func (s *Switch) Vacant(now units.Time) (places []int) {
 			places = append(places, i)
 		}
 	}
-	s.assign()
 	return places
 }
 

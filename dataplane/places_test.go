@@ -271,6 +271,22 @@ func TestPortGoesWhileItsPacketsWait(t *testing.T) {
 	})
 }
 
+// A port may go, with its worker's last, before the worker has heard that a neighbour went for which packets wait there.
+func TestPortGoesAfterTheNeighbourOfItsPackets(t *testing.T) {
+	c := askingConfig()
+	c.Static = nil
+	eachCrew(t, c, func(t *testing.T, r *rig) {
+		r.in(2, numbered("10.2.0.9", 1), 120)
+		o := r.sw.config
+		o.CP, o.Router.Routes = nil, nil
+		r.reload(o)
+		r.reload(r.without(2))
+		if n := r.discarded(DropNeighbour); r.sw.Queued() != 0 || n != 0 || !slices.Contains(r.sw.Vacant(r.now), 2) {
+			t.Errorf("%d packets wait, %d are discarded at ports that stay; vacant: %v", r.sw.Queued(), n, r.sw.Vacant(r.now))
+		}
+	})
+}
+
 // What cannot be is one line, and changes nothing.
 func TestPlacesThatAreRefused(t *testing.T) {
 	c := placed(2)

@@ -7,10 +7,10 @@ import "photon/units"
 // needs no memory that was not there before, wherever it goes.
 type queue struct {
 	head, tail  *block // nil: nothing waits
-	first, last uint32 // the next to leave, in head; the place behind the last, in tail
+	first, last uint16 // the next to leave, in head; the place behind the last, in tail
 	frames      uint32
+	unjudged    uint32     // of the frames, those that no congestion point judges: lossy ones, and the switch's own
 	longest     uint16     // frame that passed the queue by
-	unjudged    uint16     // of the frames, those that no congestion point judges: lossy ones, and the switch's own; modulo 1<<16
 	bytes       units.Size // that wait
 	most        units.Size // the most there were when some left
 	fastUntil   units.Time // until then a lossless frame can be appended without further checks: see note
@@ -80,7 +80,7 @@ func (q *queue) extend(s *store) {
 
 // run is the first frames, at most n and as far as they lie in a row. There is one at least.
 func (q *queue) run(n int) []Frame {
-	return q.head.frames[q.first:min(q.first+min(uint32(n), q.frames), blockLen)]
+	return q.head.frames[q.first:min(uint32(q.first)+min(uint32(n), q.frames), blockLen)]
 }
 
 // after is the frame behind the first n, nil if there is none. These lie in a row.
@@ -88,7 +88,7 @@ func (q *queue) after(n int) *Frame {
 	if uint32(n) >= q.frames {
 		return nil
 	}
-	if at := q.first + uint32(n); at < blockLen {
+	if at := uint32(q.first) + uint32(n); at < blockLen {
 		return &q.head.frames[at]
 	}
 	return &q.head.next.frames[0]
@@ -98,7 +98,7 @@ func (q *queue) after(n int) *Frame {
 func (q *queue) drop(n int, bytes units.Size, s *store) {
 	q.most = max(q.most, q.bytes)
 	q.bytes -= bytes
-	q.first += uint32(n)
+	q.first += uint16(n)
 	q.frames -= uint32(n)
 	if q.frames != 0 && q.first != blockLen {
 		return

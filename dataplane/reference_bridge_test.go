@@ -238,14 +238,11 @@ func (r *reference) setTag(f refFrame, out, vlan int) (refFrame, bool) {
 			f.bytes[14] = f.bytes[14]&0x1F | points[f.prio]<<5
 		}
 	case tagged:
-		pcp := slices.Index(r.config.PCP[:], uint8(f.prio))
-		switch {
-		case points != nil:
-			pcp = int(points[f.prio])
-		case pcp < 0:
-			pcp = f.prio
+		pcp := r.codePoint(f.prio)
+		if points != nil {
+			pcp = points[f.prio]
 		}
-		f.bytes = slices.Insert(f.bytes, 12, 0x81, 0, byte(pcp<<5)|byte(vlan>>8), byte(vlan))
+		f.bytes = slices.Insert(f.bytes, 12, 0x81, 0, pcp<<5|byte(vlan>>8), byte(vlan))
 		f.head.move(4)
 	case hasTag:
 		if len(f.bytes) >= 22 && binary.BigEndian.Uint16(f.bytes[16:]) == 0x8100 {
@@ -274,4 +271,12 @@ func (r *reference) behind(now units.Time, p *refPort, m wire.MAC) (vlan int, ok
 	}
 	vlan = r.untagged(p.number)
 	return vlan, vlan != 0 || len(r.config.VLANs) == 0
+}
+
+// codePoint is what a new tag says of a priority.
+func (r *reference) codePoint(prio int) byte {
+	if pcp := slices.Index(r.config.PCP[:], uint8(prio)); pcp >= 0 {
+		return byte(pcp)
+	}
+	return byte(prio)
 }

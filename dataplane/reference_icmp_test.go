@@ -68,7 +68,7 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 	h.src.Put(out)
 	r.config.Router.MAC.Put(out[6:])
 	if src.Is4() {
-		quote = quote[:min(len(quote), 576-28, r.config.MTU-28)]
+		quote = quote[:min(len(quote), 576-28, r.mtuOf(p)-28)]
 		head := []byte{0x45, limit.DSCP << 2, 0, 0, 0, 0, 0x40, 0, 64, 1, 0, 0}
 		binary.BigEndian.PutUint16(head[2:], uint16(28+len(quote)))
 		head = append(append(head, from.AsSlice()...), src.AsSlice()...)
@@ -81,7 +81,7 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 		binary.BigEndian.PutUint16(icmp[2:], ^sum16(icmp))
 		out = append(append(out, head...), icmp...)
 	} else {
-		quote = quote[:min(len(quote), 1280-48, r.config.MTU-48)]
+		quote = quote[:min(len(quote), 1280-48, r.mtuOf(p)-48)]
 		head := []byte{0x60 | limit.DSCP>>2, limit.DSCP << 6, 0, 0, 0, 0, 58, 64}
 		binary.BigEndian.PutUint16(head[4:], uint16(8+len(quote)))
 		head = append(append(head, from.AsSlice()...), src.AsSlice()...)
@@ -92,6 +92,9 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 		out = append(append(out, head...), icmp...)
 	}
 	prio := int(r.config.DSCP[limit.DSCP])
+	if len(h.tags) > 0 { // it says the error's own priority
+		out[14] = r.codePoint(prio)<<5 | out[14]&0xF
+	}
 	answer := refFrame{bytes: out, in: made, prio: prio, head: *readHead(out)}
 	r.leaveBy(now, p, p, vlan, answer)
 }

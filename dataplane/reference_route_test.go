@@ -136,7 +136,7 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 		if !echo(ip) {
 			if ip[0]>>4 == 4 && ip[9] == 17 && h.offset == 0 || ip[0]>>4 == 6 && ip[6] == 17 {
 				complain(refTrouble{3, 3, 1, 4}, 0)
-			} else if ip[0]>>4 == 4 && ip[9] != 1 || ip[0]>>4 == 6 && ip[6] != 58 {
+			} else if ip[0]>>4 == 4 && ip[9] != 1 || ip[0]>>4 == 6 && ip[6] != 58 && ip[6] != 59 {
 				complain(refTrouble{3, 2, 4, 1}, 6)
 			}
 			lose(dataplane.DropToRouter)

@@ -219,7 +219,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 	prio := r.priority(p, h)
 	p.stats.RxFrames[prio]++
 	p.stats.RxBytes[prio] += uint64(len(b))
-	if p.pauses[prio].storm && r.config.Watchdog.Action == pfc.DropBoth && h.etherType != 0x8808 && h.etherType != pfc.ProbeType {
+	if p.pauses[prio].storm && r.config.Watchdog.Action == pfc.DropBoth && h.etherType != 0x8808 && h.dst>>4 != 0x0180_C200_0000>>4 {
 		r.lose(now, p, prio, dataplane.DropStorm)
 		return
 	}

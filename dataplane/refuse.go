@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"photon/pfc"
 	"photon/units"
 	"photon/wire"
 )
@@ -11,7 +10,8 @@ import (
 //
 // A port that is shut takes nothing: not all devices can take their links down, and one that can still delivers what was
 // on its way. Its peer counts as absent: no address is learned from it and no pause obeyed. The watchdog may refuse the
-// priorities in which the peer sends a pause storm; the pauses themselves still count, because they show when it ends.
+// priorities in which the peer sends a pause storm. Frames of the link itself are of none and still count: LLDP, probes,
+// and the pauses, because they show when the storm ends.
 func (s *Switch) refuseBurst(now units.Time, p *switchPort, burst []Frame) {
 	for i := range burst {
 		f, of := &burst[i], burst[i] // the priority and digest of a received frame are determined again
@@ -23,7 +23,7 @@ func (s *Switch) refuseBurst(now units.Time, p *switchPort, burst []Frame) {
 		} else {
 			of.Prio, why = 0, DropMalformed
 		}
-		if !p.off && (!whole || p.refused>>of.Prio&1 == 0 || h.EtherType == wire.TypeMACControl || h.EtherType == pfc.ProbeType) {
+		if !p.off && (!whole || p.refused>>of.Prio&1 == 0 || h.Dst.LinkLocal() || h.EtherType == wire.TypeMACControl) {
 			s.catchUp(now, p.worker)
 			s.receiveOne(now, p, f)
 			continue

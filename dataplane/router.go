@@ -61,6 +61,7 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 			s.makeICMPError(now, p, f, portUnreachable)
 		case b[h.L3]>>4 == 4 && h.Proto == wire.ProtoICMP, b[h.L3]>>4 == 6 && h.Proto == wire.ProtoICMPv6:
 			// Of a type that the router does not know: in silence (RFC 1122 section 3.2.2, RFC 4443 section 2.4).
+		case b[h.L3]>>4 == 6 && h.Proto == wire.ProtoNone: // there is nothing that could be unknown (RFC 8200 section 4.7)
 		default:
 			s.makeICMPError(now, p, f, noProtocol)
 		}

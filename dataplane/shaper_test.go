@@ -55,3 +55,30 @@ func TestShapers(t *testing.T) {
 		})
 	}
 }
+
+// A frame that waits for its shaper is counted once, whatever becomes of it: also the first after a link was down, which took
+// one that waited.
+func TestShapedIsCountedAfterALinkWasDown(t *testing.T) {
+	conf := config(2)
+	conf.Ports[1].Shaper = Shaper{units.Gbps, 1546}
+	conf.Ports[1].Queues[3].Shaper = Shaper{units.Gbps, 1546}
+	r := newRig(t, conf)
+	for round := range uint64(3) {
+		r.now += units.Microsecond // too soon for another
+		for range 3 {
+			r.in(0, packet(0, 1, 26, 0), 1002)
+			r.out(1, 1)
+			r.sw.Next(r.now, 1)
+		}
+		if st := r.stats(1); st.PortShaped != round+1 || st.Shaped[3] != round+1 {
+			t.Errorf("round %d: %d counted at the port, %d at its queue", round, st.PortShaped, st.Shaped[3])
+		}
+		for _, up := range []bool{false, true} {
+			ch, err := r.sw.PrepareLink(1, LinkState{Up: up})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.sw.SetLink(r.now, ch)
+		}
+	}
+}

@@ -203,7 +203,7 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 					continue
 				}
 			}
-			q.unjudged += uint16(^s.config.Judged >> prio & 1)
+			q.unjudged += uint32(^s.config.Judged >> prio & 1)
 		}
 		q.push(f, &w.store)
 		if to.waiting>>prio&1 == 0 {

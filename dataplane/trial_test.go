@@ -2,6 +2,7 @@ package dataplane_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -717,9 +718,19 @@ func (r *reference) changes(p *refPort, now units.Time) units.Time {
 	return at
 }
 
-// reload gives both another configuration.
+// reload gives both another configuration, or has it refused if the buffer is too small for the links as they are.
 func (x *trial) reload(c dataplane.SwitchConfig) {
 	ch, err := x.sw.Prepare(clone(c))
+	next := newReference(clone(c))
+	for i, p := range next.ports {
+		p.room = x.ref.ports[i].room
+	}
+	if next.reserved() > c.Buffer {
+		if !errors.Is(err, dataplane.ErrBuffer) {
+			x.fail("a buffer of %v is taken, and %v are reserved: %v", c.Buffer, next.reserved(), err)
+		}
+		return
+	}
 	if err != nil {
 		x.Fatal(err)
 	}

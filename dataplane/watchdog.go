@@ -64,6 +64,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
 	p.rounds.deficit[prio] = 0
 	if p.shapers != nil {
 		p.shapers.counted &^= 1 << prio
+		p.shapers.portCounted = p.shapers.portCounted && p.waiting != 0
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/marking"
 	"photon/units"
 	"photon/wire"
 )
@@ -152,4 +153,28 @@ func TestLossyFrameLongerThanItsQueueMayBe(t *testing.T) {
 		r.sw.ports[to].env.Free(e.Frames[0])
 		e.N, e.Frames = 0, nil
 	}
+}
+
+// alwaysSamples is a congestion point that has something to say of every frame.
+type alwaysSamples struct{ marking.None }
+
+func (alwaysSamples) Enqueue(units.Time, marking.Queue, *marking.Packet) (marking.Sample, bool) {
+	return marking.Sample{QntzFb: 63}, true
+}
+
+// What the switch itself sends is not sampled, where it passes the queues either: nobody would be told.
+func TestOwnFramesThatPassAreNotSampled(t *testing.T) {
+	c := config(2)
+	c.Judged = 1 << c.Control
+	c.CP = func(marking.Place) marking.CP { return alwaysSamples{} }
+	c.Ports[1].Worker = 1
+	r := newCrew(t, c, 2)
+	e := r.sw.ports[0].env.Exit(0)
+	e.Frames = make([]Frame, 4)
+	r.in(0, packet(0, 1, 26, 0), 1000)
+	r.poll()
+	if a, b := r.stats(1).CNMs[3], r.stats(0).CNMs[c.Control]; e.N != 1 || a != 1 || b != 0 {
+		t.Errorf("%d frames leave at once; %d CNMs are sent about data, %d about CNMs", e.N, a, b)
+	}
+	r.sw.ports[0].env.Free(e.Frames[0])
 }

@@ -9,6 +9,7 @@ import (
 const (
 	ProtoICMP   = 1
 	ProtoICMPv6 = 58
+	ProtoNone   = 59 // of IPv6: nothing follows
 
 	arpLen      = 28 // of Ethernet and IPv4
 	ndLen       = 24 // of a solicitation or advertisement without options
