@@ -3,8 +3,10 @@ package measure
 import (
 	"testing"
 
+	"photon/config"
 	"photon/dataplane"
 	"photon/lab/build"
+	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/units"
 )
@@ -76,3 +78,24 @@ func TestCyclesOfQueues(t *testing.T) {
 		}
 	}
 }
+
+// A deadlock has a time, and a run without one has none; whether there was one is known of both.
+func TestMetricsOfDeadlocks(t *testing.T) {
+	for _, c := range []struct {
+		w    *Watch
+		when *float64
+		is   float64
+	}{
+		{&Watch{deadlock: &deadlock{at: 2 * units.Millisecond}}, ptr(2e-3), 1},
+		{&Watch{deadlock: &deadlock{}}, nil, 0},
+		{&Watch{}, nil, 0}, // nothing was looked for
+	} {
+		when := metric{&experiment.Metric{Do: config.Set("deadlock")}}.evaluate(c.w)
+		is := metric{&experiment.Metric{Do: config.Set("deadlocked")}}.evaluate(c.w)
+		if (when == nil) != (c.when == nil) || when != nil && *when != *c.when || is == nil || *is != c.is {
+			t.Errorf("%+v: %v, %v", c.w.deadlock, experiment.Number(when, "s"), experiment.Number(is, ""))
+		}
+	}
+}
+
+func ptr(v float64) *float64 { return &v }
