@@ -1,7 +1,9 @@
 package topology
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"photon/dataplane"
@@ -69,7 +71,13 @@ func TestGenerators(t *testing.T) {
 		if far != c.diameter {
 			t.Errorf("%s: %d links at most, not %d", name, far, c.diameter)
 		}
+		numbers := map[byte]int{} // by letter: nodes of each kind are counted from 0 on, in their order
 		for i, n := range c.p.Nodes {
+			want := fmt.Sprintf("%c%d", n.Name[0], numbers[n.Name[0]])
+			numbers[n.Name[0]]++
+			if at, ok := c.p.Find(n.Name); !ok || at != i || n.Name != want && !strings.Contains(n.Name, "-") {
+				t.Errorf("%s: node %d is called %s, not %s, and by its name node %d is found", name, i, n.Name, want, at)
+			}
 			if n.Host && len(n.Ends) != 1 {
 				t.Errorf("%s: %s has %d links", name, n.Name, len(n.Ends))
 			}
