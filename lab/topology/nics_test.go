@@ -28,6 +28,9 @@ func TestNICsAreOnTheirRailsAndPlanes(t *testing.T) {
 			p = Planes(PlaneSize{NICs: nics, ToRs: groups, Hosts: each, Spines: spines}, l, l)
 			tor, switches = func(k, t int) int { return k*groups + t }, nics*(groups+spines)
 		}
+		if err := numbered(p); err != nil {
+			t.Fatal(err)
+		}
 		ends := p.Endpoints()
 		if len(p.Hosts()) != groups*each || len(ends) != groups*each*nics || len(p.Nodes)-len(ends) != switches || len(p.Cables) != cables {
 			t.Fatalf("%d hosts, %d NICs, %d nodes, %d cables", len(p.Hosts()), len(ends), len(p.Nodes), len(p.Cables))
