@@ -76,7 +76,9 @@ measure:
 			mean += q / float64(to-from)
 		}
 		goodput := (a + b) * 8 / (units.Time(to-from) * sample).Seconds()
-		want := map[string]float64{"goodput_bps": goodput, "steady_queue_bytes_mean": mean, "jain": (a + b) * (a + b) / 2 / (a*a + b*b)}
+		want := map[string]float64{
+			"goodput_bps": goodput, "steady_queue_bytes_mean": mean, "jain": (a + b) * (a + b) / 2 / (a*a + b*b),
+		}
 		for name, want := range want {
 			if got := m[name]; a+b == 0 || got == nil || math.Abs(*got-want) > 1e-9*want {
 				t.Errorf("samples %v: %s %s, not %v", span, name, experiment.Number(got, ""), want)

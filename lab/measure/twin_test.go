@@ -21,7 +21,8 @@ const us = units.Microsecond
 
 // slowly is a metric of samples by its words: rows are those after from, up to to, of all columns as the series has
 // them; steps is how much each column had grown by a sample since the one before it, and before what it had at from.
-func slowly(m *experiment.Metric, times []units.Time, rows, steps [][]float64, begin, tick units.Time, bytes bool) (v float64, never bool) {
+func slowly(m *experiment.Metric, times []units.Time, rows, steps [][]float64, begin, tick units.Time,
+	bytes bool) (v float64, never bool) {
 	all, n := []float64(nil), len(times)
 	for _, row := range rows {
 		all = append(all, row...)
@@ -151,7 +152,8 @@ func slowly(m *experiment.Metric, times []units.Time, rows, steps [][]float64, b
 	case "lifetime":
 		begins := -1
 		for i := range rows {
-			if steps == nil && any(rows[i], above) || steps != nil && any(steps[i], func(y float64) bool { return y > 0 }) {
+			grew := func(y float64) bool { return y > 0 }
+			if steps == nil && any(rows[i], above) || steps != nil && any(steps[i], grew) {
 				if begins < 0 {
 					begins = i
 				}
@@ -187,7 +189,8 @@ func TestMetricsOfSamplesAgainstSlowOnes(t *testing.T) {
 			columns = 1
 		}
 		x := &watched{probe: probe, columns: make([]column, columns), raw: make([][]float64, columns)}
-		w := &Watch{e: &experiment.Experiment{Measure: experiment.Measure{Sample: us}}, probes: map[string]*watched{"p": x}}
+		e := &experiment.Experiment{Measure: experiment.Measure{Sample: us}}
+		w := &Watch{e: e, probes: map[string]*watched{"p": x}}
 		for k := range n {
 			w.Series.Time = append(w.Series.Time, units.Time(k+1)*us)
 			for i := range x.raw {
@@ -254,8 +257,8 @@ func TestMetricsOfSamplesAgainstSlowOnes(t *testing.T) {
 	})
 }
 
-// Metrics of flows are of those that begin in the window, at its beginning but not at its end, and of the sizes that they
-// say; a flow that is in two groups of a list, or comes by its name and by *, counts once.
+// Metrics of flows are of those that begin in the window, at its beginning but not at its end, and of the sizes that
+// they say; a flow that is in two groups of a list, or comes by its name and by *, counts once.
 func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &build.Network{}
@@ -285,7 +288,8 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 		open, begin, end := 0, math.Inf(1), 0.0
 		for _, f := range n.Flows {
 			if f.Size == 0 || groups != nil && !slices.Contains(groups, f.Group) && !slices.Contains(groups, "*") ||
-				f.Start < m.From || m.To > 0 && f.Start >= m.To || m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1]) {
+				f.Start < m.From || m.To > 0 && f.Start >= m.To ||
+				m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1]) {
 				continue
 			}
 			begin = min(begin, f.Start.Seconds())
@@ -329,7 +333,8 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 		w.e.Measure.Metrics = []experiment.Metric{*m, {Name: "n", Do: config.Set("completed")}}
 		notes, want := w.Unfinished(), []string(nil)
 		if open > 0 {
-			want = append(want, fmt.Sprintf("%d of %d flows of m had not ended at the end of the run, and are not in it", open, open+ended))
+			const note = "%d of %d flows of m had not ended at the end of the run, and are not in it"
+			want = append(want, fmt.Sprintf(note, open, open+ended))
 		}
 		if !slices.Equal(notes, want) {
 			t.Fatalf("%q, not %q", notes, want)
@@ -355,8 +360,8 @@ func (counting) Ternary(_ units.Time, port, prio int) marking.TCDState {
 	return marking.TCDState((port + prio) % 3)
 }
 
-// A probe of ports is the sum of theirs, or has a column for each, of the priorities that it is of; parallel links are told
-// from each other, and of several states it is the highest.
+// A probe of ports is the sum of theirs, or has a column for each, of the priorities that it is of; parallel links are
+// told from each other, and of several states it is the highest.
 func TestProbesOfPorts(t *testing.T) {
 	plan := topology.New()
 	a, b := plan.Switch("x", "A"), plan.Switch("x", "B")
@@ -364,7 +369,9 @@ func TestProbesOfPorts(t *testing.T) {
 		plan.Connect(a, b, dataplane.Link{Rate: units.Gbps})
 	}
 	n := &build.Network{Plan: plan, Data: 1<<3 | 1<<5, Switches: map[int]build.Switch{a: counting{}, b: counting{}}}
-	kinds := map[string]int{"queue": 1, "xoffs": 3, "discarded": 4, "frames": 5, "marked": 6, "ue": 7, "sent": 2, "paused": 0, "state": 0}
+	kinds := map[string]int{
+		"queue": 1, "sent": 2, "xoffs": 3, "discarded": 4, "frames": 5, "marked": 6, "ue": 7, "paused": 0, "state": 0,
+	}
 	for kind, k := range experiment.ProbeKinds {
 		if !k.At {
 			continue

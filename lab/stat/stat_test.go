@@ -82,8 +82,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// An interval leaves out as much of what is drawn below as above, draws the same every time, and there is one of two runs
-// but not of one.
+// An interval leaves out as much of what is drawn below as above, draws the same every time, and there is one of two
+// runs but not of one.
 func TestIntervalLeavesOutTheEnds(t *testing.T) {
 	var drawn [2][]int
 	for i := range drawn {

@@ -12,12 +12,14 @@ import (
 )
 
 // The k-th NIC of a host is on the k-th rail of its pod, or in the k-th plane, and flows between two hosts take their
-// NICs in turn, each to that of the same number: in a pod over one switch, else over three, and never into another plane.
+// NICs in turn, each to that of the same number: in a pod over one switch, else over three, and never into another
+// plane.
 func TestNICsAreOnTheirRailsAndPlanes(t *testing.T) {
 	l := link(1)
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
-		nics, groups, each, spines := draw("nics", 2, 4), draw("groups", 1, 3), draw("hosts", 2, 3), draw("spines", 1, 3)
+		nics, groups := draw("nics", 2, 4), draw("groups", 1, 3)
+		each, spines := draw("hosts", 2, 3), draw("spines", 1, 3)
 		rail := rapid.Bool().Draw(t, "rail")
 		var p *Plan
 		tor, switches, cables := func(k, group int) int { return 0 }, 0, nics*groups*each+nics*groups*spines
@@ -32,7 +34,8 @@ func TestNICsAreOnTheirRailsAndPlanes(t *testing.T) {
 			t.Fatal(err)
 		}
 		ends := p.Endpoints()
-		if len(p.Hosts()) != groups*each || len(ends) != groups*each*nics || len(p.Nodes)-len(ends) != switches || len(p.Cables) != cables {
+		if len(p.Hosts()) != groups*each || len(ends) != groups*each*nics ||
+			len(p.Nodes)-len(ends) != switches || len(p.Cables) != cables {
 			t.Fatalf("%d hosts, %d NICs, %d nodes, %d cables", len(p.Hosts()), len(ends), len(p.Nodes), len(p.Cables))
 		}
 		if !p.Several() || p.Capacity(p.Hosts()[:1]) != units.Rate(nics)*l.Rate {
@@ -101,7 +104,8 @@ func TestNICsThatAreNearest(t *testing.T) {
 		t.Errorf("pinned: %s to %s", p.Nodes[x].Name, p.Nodes[y].Name)
 	}
 	one := Star(2, link(1))
-	if x, y := one.Pick(one.Hosts()[0], one.Hosts()[1], 7); x != one.Hosts()[0] || y != one.Hosts()[1] || one.Several() {
+	a, b = one.Hosts()[0], one.Hosts()[1]
+	if x, y := one.Pick(a, b, 7); x != a || y != b || one.Several() {
 		t.Error("hosts of one NIC each do not send from it")
 	}
 }
@@ -180,7 +184,8 @@ func TestNamesAndPairs(t *testing.T) {
 		i, _ := p.Find(name)
 		return i
 	}
-	if p.PairOf(at("H0"), at("R0")) != p.PairOf(at("H1"), at("H3")) || p.PairOf(at("H0"), at("H1")) == p.PairOf(at("H0"), at("R0")) {
+	across := p.PairOf(at("H0"), at("R0"))
+	if across != p.PairOf(at("H1"), at("H3")) || across == p.PairOf(at("H0"), at("H1")) {
 		t.Error("pairs of hosts are alike if their switches and cables are")
 	}
 }
