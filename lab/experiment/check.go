@@ -397,8 +397,12 @@ func (e *Experiment) checkMeasure(plan *topology.Plan, flows []Flow) error {
 				return &ofKey{[]string{"measure", [...]string{"steady", "queue"}[i]}, fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)}
 			}
 		}
-		if node, _, err := plan.Port(m.From, m.To); err != nil || plan.Nodes[node].Host {
+		node, _, err := plan.Port(m.From, m.To)
+		if err != nil {
 			return at(m.Kind, "bottleneck: %v", err)
+		}
+		if plan.Nodes[node].Host {
+			return at(m.Kind, "bottleneck: %s is a host, and dynamics are of a port of a switch", m.From)
 		}
 	}
 	if err := e.checkGroups(); err != nil {

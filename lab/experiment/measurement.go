@@ -359,6 +359,9 @@ func (m *Metric) check(e *Experiment) error {
 			return at(m.Do, "metric %s: %v", m.Name, err)
 		}
 	}
+	if m.Flows.IsSet() && len(m.Flows.V) == 0 {
+		return at(m.Flows, "metric %s: flows: [] are none (without flows: all)", m.Name)
+	}
 	if m.Do.V == "algbw" || m.Do.V == "busbw" {
 		if len(m.Flows.V) != 1 || e.CollectiveOf(m.Flows.V[0]) == nil {
 			return at(m.Do, "metric %s: %s is of a collective (flows: [name])", m.Name, m.Do.V)

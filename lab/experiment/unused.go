@@ -74,7 +74,12 @@ func (e *Experiment) checkUnused() error {
 		if !known {
 			continue // which is reported elsewhere
 		}
-		if k := unused(key{"at", p.At.IsSet(), kind.At}, key{"priority", p.Priority.IsSet(), kind.At}, key{"flows", p.Flows.IsSet(), !kind.At}, key{"over", p.Over > 0, kind.Counter}); k != "" {
+		if k := unused(
+			key{"at", p.At.IsSet(), kind.At},
+			key{"priority", p.Priority.IsSet(), kind.At && p.Kind.V != "sent"}, // which is of all of them
+			key{"flows", p.Flows.IsSet(), !kind.At},
+			key{"over", p.Over > 0, kind.Counter},
+		); k != "" {
 			return at(p.Kind, "probe %s: %s has no %s", p.Name, p.Kind.V, k)
 		}
 	}

@@ -104,6 +104,12 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 		{"do: fct}", "do: fct, value: 3}", "x.yaml:18: metric p99: fct has no value"},
 		{"at: [S0>H4]}", "at: [S0>H4], flows: [long]}", "x.yaml:14: probe queue: queue has no flows"},
 		{"at: [S0>H4]}", "at: [S0>H4], over: 100us}", "x.yaml:14: probe queue: queue has no over"},
+		{"kind: queue, at: [S0>H4]}", "kind: sent, at: [S0>H4], priority: 3}",
+			"x.yaml:14: probe queue: sent has no priority"},
+		{"do: fct}", "do: fct, flows: []}", "x.yaml:18: metric p99: flows: [] are none (without flows: all)"},
+		{"sample: 10us", "sample: 10us\n  kind: dynamics\n  from: H4\n  to: S0\n" +
+			"  steady: {from: 1ms, to: 2ms}\n  queue: {from: 1ms, to: 2ms}",
+			"x.yaml:13: bottleneck: H4 is a host, and dynamics are of a port of a switch"},
 		{"flows: [long]}", "flows: [long], at: [S0]}", "x.yaml:15: probe got: received has no at"},
 		{"flows: [long]}", "flows: [long], priority: 3}", "x.yaml:15: probe got: received has no priority"},
 		{"hosts: 5}", "hosts: 5, spines: 2}", "x.yaml:4: topology: a star has no spines"},

@@ -37,7 +37,7 @@ func watchDynamics(e *experiment.Experiment, n *build.Network) (*dynamics, error
 	for i := range n.Flows {
 		d.rtt = max(d.rtt, 2*n.Plan.Delay(n.Flows[i].From, n.Flows[i].To))
 	}
-	d.flow = make([][]float64, len(n.Flows))
+	d.flow, d.begin = make([][]float64, len(n.Flows)), make([]uint64, len(n.Flows)) // nothing had arrived at time 0
 	return d, nil
 }
 

@@ -1,10 +1,13 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
+	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/sim"
 	"photon/units"
 )
 
@@ -19,6 +22,66 @@ func TestAggregateRateOfAConstantRateIsConstant(t *testing.T) {
 			d.sent = append(d.sent, uint64(i+1)*1250)
 			if got := math.Round(d.rate(i)); got != 1e9 {
 				t.Errorf("round trips of %v, sample %d: %v bit/s", rtt, i, got)
+			}
+		}
+	}
+}
+
+// What is called steady is of its span and of nothing else, also if that begins with the run.
+func TestSteadyIsOfItsSpan(t *testing.T) {
+	const sample = 10 * units.Microsecond
+	for _, span := range [][2]int{{0, 20}, {0, 1}, {3, 4}, {7, 20}} {
+		from, to := span[0], span[1]
+		text := fmt.Sprintf(`
+id: test/steady
+title: two senders, of which one begins late
+duration: 200us
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3,
+  xoff: 256KB, buffer: 16MB, start_phase: 0s}
+flows: [{name: a, from: H0, to: H2}, {name: b, from: H1, to: H2, start: 100us}]
+schemes: [none]
+measure:
+  {kind: dynamics, from: S0, to: H2, sample: 10us, steady: {from: %dus, to: %dus}, queue: {from: %[1]dus, to: %[2]dus}}
+`, from*10, to*10)
+		e, err := experiment.Parse("steady.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		world := sim.New()
+		n, err := build.Build(e, world, e.Schemes[0], 1, build.Observer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Start(e, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node, port, err := n.Plan.Port("S0", "H2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		received, queue := [][2]float64{{}}, []float64{0} // by sample, from 0 on
+		world.Every(sample, func(units.Time) {
+			received = append(received, [2]float64{float64(n.Received(0)), float64(n.Received(1))})
+			queue = append(queue, float64(n.Switches[node].QueueBytes(port, 3)))
+		})
+		if err := world.Run(t.Context(), e.Duration); err != nil {
+			t.Fatal(err)
+		}
+		w.Finish()
+		m := w.Metrics()
+		a, b, mean := received[to][0]-received[from][0], received[to][1]-received[from][1], 0.0
+		for _, q := range queue[from+1 : to+1] {
+			mean += q / float64(to-from)
+		}
+		goodput := (a + b) * 8 / (units.Time(to-from) * sample).Seconds()
+		want := map[string]float64{
+			"goodput_bps": goodput, "steady_queue_bytes_mean": mean, "jain": (a + b) * (a + b) / 2 / (a*a + b*b),
+		}
+		for name, want := range want {
+			if got := m[name]; a+b == 0 || got == nil || math.Abs(*got-want) > 1e-9*want {
+				t.Errorf("samples %v: %s %s, not %v", span, name, experiment.Number(got, ""), want)
 			}
 		}
 	}

@@ -81,3 +81,33 @@ func TestSpread(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// An interval leaves out as much of what is drawn below as above, draws the same every time, and there is one of two
+// runs but not of one.
+func TestIntervalLeavesOutTheEnds(t *testing.T) {
+	var drawn [2][]int
+	for i := range drawn {
+		call := Resamples
+		low, high, ok := Interval(5, func(runs []int) float64 {
+			drawn[i] = append(drawn[i], runs...)
+			call--
+			return float64(call) // each number below Resamples once
+		})
+		if !ok || low != 0.025*Resamples-1 || high != 0.975*Resamples-1 {
+			t.Errorf("from %v to %v", low, high)
+		}
+	}
+	times := make([]int, 5)
+	for _, run := range drawn[0] {
+		times[run]++
+	}
+	if !slices.Equal(drawn[0], drawn[1]) || len(drawn[0]) != 5*Resamples || slices.Min(times) < Resamples*9/10 {
+		t.Errorf("runs were drawn %v times", times)
+	}
+	if low, high, ok := MedianInterval([]float64{1, 3}); !ok || low != 1 || high != 3 {
+		t.Errorf("of two runs from %v to %v", low, high)
+	}
+	if _, _, ok := MedianInterval([]float64{1}); ok {
+		t.Error("of one run there is an interval")
+	}
+}

@@ -37,6 +37,9 @@ func TestDragonfly(t *testing.T) {
 	local, global := dataplane.Link{Rate: units.Gbps}, dataplane.Link{Rate: 2 * units.Gbps}
 	for _, d := range []DragonflySize{{Switches: 4, Hosts: 2, Global: 2}, {Switches: 3, Hosts: 1, Global: 1}, {Switches: 1, Hosts: 2, Global: 3}} {
 		p := Dragonfly(d, local, local, global)
+		if err := numbered(p); err != nil {
+			t.Errorf("%+v: %v", d, err)
+		}
 		pairs := map[[2]int]int{}
 		for i, n := range p.Nodes {
 			if n.Host {

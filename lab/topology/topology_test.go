@@ -1,7 +1,9 @@
 package topology
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"photon/dataplane"
@@ -69,6 +71,9 @@ func TestGenerators(t *testing.T) {
 		if far != c.diameter {
 			t.Errorf("%s: %d links at most, not %d", name, far, c.diameter)
 		}
+		if err := numbered(c.p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 		for i, n := range c.p.Nodes {
 			if n.Host && len(n.Ends) != 1 {
 				t.Errorf("%s: %s has %d links", name, n.Name, len(n.Ends))
@@ -80,6 +85,25 @@ func TestGenerators(t *testing.T) {
 			}
 		}
 	}
+}
+
+// numbered finds a node that its name does not lead to, or whose number is not its place among those with its letter.
+// Hosts that are named by their switch, and NICs by their host, have no number of their own.
+func numbered(p *Plan) error {
+	numbers := map[byte]int{}
+	for i, n := range p.Nodes {
+		if at, ok := p.Find(n.Name); !ok || at != i {
+			return fmt.Errorf("by the name of node %d, %s, node %d is found", i, n.Name, at)
+		}
+		if strings.ContainsAny(n.Name, "-.") {
+			continue
+		}
+		if want := fmt.Sprintf("%c%d", n.Name[0], numbers[n.Name[0]]); n.Name != want {
+			return fmt.Errorf("%s should be called %s", n.Name, want)
+		}
+		numbers[n.Name[0]]++
+	}
+	return nil
 }
 
 // PCN's Clos is not oversubscribed: as much up as down at every tier.
