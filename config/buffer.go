@@ -144,7 +144,9 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 			what += ", and the min of queues,"
 		}
 		p := &c.PFC
-		line, smaller := cmp.Or(p.XOFF.Line, p.Headroom.Line, p.HeadPool.Line, c.minLine(), c.DPDK.Frames.Line, p.MACPHY.Line, p.Response.Line), "a smaller xoff"
+		smaller := "a smaller xoff"
+		line := cmp.Or(p.XOFF.Line, p.Headroom.Line, p.HeadPool.Line, c.minLine(), c.DPDK.Frames.Line, p.MACPHY.Line,
+			p.Response.Line)
 		if line == 0 {
 			if line = c.longestWay(s); line > 0 {
 				smaller = "a shorter way to the peer"

@@ -144,7 +144,7 @@ func (d *daemon) follow(i int) {
 	defer d.loaded.Unlock()
 	var e *config.Error
 	if errors.As(d.loaded.conf.SchemeAt(d.line, rate), &e) { // its line is that of the scheme, with which nothing is wrong
-		d.log.Warnf("port %s: %v; senders do not hear of this link", d.port(i), e.Err)
+		d.log.Warnf("port %s: %v: senders leave this link out", d.port(i), e.Err)
 	}
 	d.gaps(d.loaded.conf, d.loaded.devices)
 	if state.Headroom > 0 {

@@ -100,7 +100,10 @@ func (d *daemon) watchSamples(now time.Time) {
 	for i := range samples {
 		for j := range samples[i] {
 			s := &samples[i][j]
-			x.writer.Flow(&sflow.Flow{Port: uint32(i + 1), Every: uint32(before), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost), Length: int(s.Length), Head: s.Head()})
+			x.writer.Flow(&sflow.Flow{
+				Port: uint32(i + 1), Every: uint32(before), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost),
+				Length: int(s.Length), Head: s.Head(),
+			})
 		}
 	}
 	if every := conf.Interval(); every > 0 && now.Sub(x.polled) >= every.Duration() {

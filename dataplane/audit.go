@@ -107,7 +107,8 @@ func (s *Switch) Pauses(port, prio int) uint64 { return s.ports[port].ingress.Se
 // Sent is how many bytes a port has put on the wire, MAC control left out.
 func (s *Switch) Sent(port int) units.Size { return s.ports[port].sent() }
 
-// Losses is how many frames were lost at any port, of priorities of which a lossless one was lost there. It is called between bursts.
+// Losses is how many frames were lost at any port, of priorities of which a lossless frame was lost there. It is called
+// between bursts.
 func (s *Switch) Losses() (sum uint64) {
 	sum = s.gone.losses
 	for i := range s.ports {

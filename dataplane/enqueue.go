@@ -283,7 +283,8 @@ func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	if p.log != nil {
 		p.log.lost(now, why, prio, f.Len, p.env.Bytes(f))
 	}
-	if why.Loses() && (f.Flag&Lossless != 0 || (p.sw.lossless|p.lossless)>>prio&1 != 0) && p.stats.LostAt[prio] == units.Never {
+	lossless := f.Flag&Lossless != 0 || (p.sw.lossless|p.lossless)>>prio&1 != 0
+	if lossless && why.Loses() && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}
 }
