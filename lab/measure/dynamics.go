@@ -111,7 +111,7 @@ func (d *dynamics) metrics() Metrics {
 	return m
 }
 
-// steady evaluates the spans in which the experiment is called steady.
+// steady evaluates the spans in which the experiment is called steady. A run that ended before has no value of them.
 func (d *dynamics) steady(set func(string, float64)) {
 	sum, samples := 0.0, 0
 	for i, at := range d.time {
@@ -120,7 +120,12 @@ func (d *dynamics) steady(set func(string, float64)) {
 			samples++
 		}
 	}
-	set("steady_queue_bytes_mean", sum/float64(samples))
+	if samples > 0 {
+		set("steady_queue_bytes_mean", sum/float64(samples))
+	}
+	if d.end == nil {
+		return
+	}
 	w := d.e.Measure.Steady
 	shares := make([]float64, len(d.begin))
 	total := 0.0
