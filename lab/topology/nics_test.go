@@ -22,7 +22,8 @@ func TestNICsAreOnTheirRailsAndPlanes(t *testing.T) {
 		each, spines := draw("hosts", 2, 3), draw("spines", 1, 3)
 		rail := rapid.Bool().Draw(t, "rail")
 		var p *Plan
-		tor, switches, cables := func(k, group int) int { return 0 }, 0, nics*groups*each+nics*groups*spines
+		var tor func(k, group int) int
+		switches, cables := 0, nics*groups*each+nics*groups*spines
 		if rail {
 			p = Rails(RailSize{Pods: groups, Hosts: each, NICs: nics, Spines: spines}, l, l)
 			tor, switches = func(k, pod int) int { return pod*nics + k }, groups*nics+spines
