@@ -62,7 +62,8 @@ func refused(e *experiment.Experiment) error {
 	case p.DataMask() != p.LosslessMask():
 		return errors.New("data that is not lossless is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
 	case p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0:
-		return errors.New("alpha and lossy_alpha go by what is free of a buffer, which switches of their own size by their cards and polls: they are for one process and for virtual time")
+		return errors.New("alpha and lossy_alpha go by what is free of a buffer, which switches of their own " +
+			"size by their cards and polls: they are for one process and for virtual time")
 	case overhead.IsSet() && overhead.V != wire.Overhead:
 		return fmt.Errorf("overhead: a frame takes %d bytes more on a testbed's links, not %d", wire.Overhead, overhead.V)
 	}

@@ -11,30 +11,8 @@ import (
 )
 
 // treeText is an experiment in which every kind of link is used, on a tree: from each host one way leads to each other.
-const treeText = `id: test/tree
-title: a flow over a tree
-duration: 20ms
-worlds: [dpdk]
-topology: {kind: clos, pods: 2, tors: 1, leafs: 1, spines: 1, hosts: 2}
-parameters:
-  link_rate: 20Mbps
-  host_delay: 1ms
-  trunk_delay: 1us
-  payload: 1000B
-  mtu: 1500B
-  priority: 3
-  xoff: 16KB
-  buffer: 4MB
-flows:
-  - {name: long, from: H0, to: H3}
-schemes: [none]
-measure:
-  sample: 1ms
-  probes:
-    - {name: rate, kind: received, flows: [long]}
-  metrics:
-    - {name: bytes, do: last, of: rate}
-`
+var treeText = strings.NewReplacer("kind: star, hosts: 3", "kind: clos, pods: 2, tors: 1, leafs: 1, spines: 1, hosts: 2",
+	"S0>H2", "T1>H2").Replace(twoIntoOne)
 
 // otherwise are parameters of an experiment, each with another value, and what else that needs.
 var otherwise = map[string]string{
@@ -103,7 +81,8 @@ func TestEveryParameterReachesATestbed(t *testing.T) {
 		var kept []string
 		for _, line := range strings.Split(tail, "\n") {
 			replaced := strings.HasPrefix(line, "  "+name+":")
-			paused := strings.HasPrefix(line, "  xoff:") && strings.Contains(value, "credits") // credits stand in its place
+			threshold := strings.HasPrefix(line, "  xoff:") || strings.HasPrefix(line, "  xon:")
+			paused := threshold && strings.Contains(value, "credits") // credits stand in their place
 			if !replaced && !paused {
 				kept = append(kept, line)
 			}

@@ -127,8 +127,8 @@ func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n 
 	}
 	parts, err := use.Build(known)
 	if err == nil && !parts.Carry.Ack {
-		b.notes = append(b.notes, fmt.Sprintf("%s: one packet in %d asks for an acknowledgement, in the experiment the last of a flow alone (`ack_every: 0`)",
-			n.Name, n.Info.AckEvery))
+		b.notes = append(b.notes, fmt.Sprintf("%s: one packet in %d asks for an acknowledgement, "+
+			"in the experiment the last of a flow alone (`ack_every: 0`)", n.Name, n.Info.AckEvery))
 	}
 	return err
 }
@@ -243,7 +243,9 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 			// A flow that starts after its end sends nothing, and an agent would refuse it: it has its place in the order.
 			stop = max(stop, f.Start+1)
 			request.Flows = append(request.Flows, node.FlowOrder{
-				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair, SrcPort: 0, DSCP: cmp.Or(f.DSCP, build.DSCPOf(b.e.Parameters.Priority.Value.V)), Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
+				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair,
+				DSCP: cmp.Or(f.DSCP, build.DSCPOf(b.e.Parameters.Priority.Value.V)),
+				Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
 			})
 			received[f.To] = append(received[f.To], node.PeerFlow{From: n.Info.IP, QP: pair})
 		}
