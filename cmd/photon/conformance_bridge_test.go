@@ -234,7 +234,7 @@ func bridgeRows() []conformanceRow {
 					b := to(a, uint32(100+i))
 					o.hosts[0].Send(b)
 					mark := b[26:50]
-					got := o.hosts[3].Collect(0, noFrame)
+					var got [][]byte
 					o.until("it is at h3", func() bool {
 						got = append(got, o.hosts[3].Collect(10*time.Millisecond, func(b []byte) bool { return bytes.Contains(b, mark) })...)
 						return len(got) > 0
