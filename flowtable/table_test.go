@@ -119,7 +119,7 @@ func againstMap(t *rapid.T) {
 			if !ok {
 				s = None
 			}
-			if got[i] != s || twins[i] != s || table.Lookup(k) != s || twin.Lookup(k) != s || ok && table.Key(s) != k {
+			if got[i] != s || twins[i] != s || table.Lookup(k) != s || twin.Lookup(k) != s || ok && (table.Key(s) != k || table.Seen(s) != seen[k]) {
 				t.Fatalf("%d: %d in a burst, %d alone, %d and %d in an elastic table, and not %d", k, got[i], table.Lookup(k), twins[i], twin.Lookup(k), s)
 			}
 		}
