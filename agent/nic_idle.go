@@ -88,7 +88,8 @@ func (n *NIC) released(now units.Time, f *appFlow) bool {
 }
 
 // spare is the flow that makes room for another; ok: there is one. Of those that nothing slows down, the one that is
-// idle for longest has least to lose; the others keep their pace until they are silent for long, or it is over by itself.
+// idle for longest has least to lose. The others keep their pace until they are silent for long, or it is over by
+// itself.
 func (n *NIC) spare(now units.Time) (id int, ok bool) {
 	slow, since, any := n.idle.oldest(idlePaced)
 	if any && since < now-n.config.Age {

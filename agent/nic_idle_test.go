@@ -24,8 +24,8 @@ func (r *braked) Rate(units.Time) units.Rate             { return r.rate }
 func (r *braked) Notify(_ units.Time, _ uint8, w uint32) { r.rate = units.Rate(w) * units.Mbps }
 func (r *braked) Steady() bool                           { return false }
 
-// A new flow finds room at its first frame as long as a flow is idle that nothing slows down, or that is silent for longer
-// than age, wherever in the table those are, and whatever the others do. The pace of no other flow is lost.
+// A new flow finds room at its first frame as long as a flow is idle that nothing slows down, or that is silent for
+// longer than age, wherever in the table those are, and whatever the others do. The pace of no other flow is lost.
 func TestNICFlowsMakeRoomAtOnce(t *testing.T) {
 	type idleFlow struct {
 		flow int
@@ -56,7 +56,9 @@ func TestNICFlowsMakeRoomAtOnce(t *testing.T) {
 			b.transmitAll()
 			room := len(order) < flows
 			for _, slow := range []bool{true, false} {
-				i := slices.IndexFunc(order, func(f idleFlow) bool { return f.slow == slow && (!slow || now-f.at > units.Second) })
+				i := slices.IndexFunc(order, func(f idleFlow) bool {
+					return f.slow == slow && (!slow || now-f.at > units.Second)
+				})
 				if i >= 0 && !room {
 					order, room = slices.Delete(order, i, i+1), true
 					made++
@@ -85,7 +87,8 @@ func TestNICFlowsMakeRoomAtOnce(t *testing.T) {
 		next := 0
 		for range rapid.IntRange(1, 20).Draw(r, "rounds") {
 			b.now += units.Time(rapid.IntRange(0, 700).Draw(r, "after")) * ms
-			on, slow, fast := rapid.Uint64().Draw(r, "which go on"), rapid.Uint64().Draw(r, "slow"), rapid.Uint64().Draw(r, "fast")
+			on := rapid.Uint64().Draw(r, "which go on")
+			slow, fast := rapid.Uint64().Draw(r, "slow"), rapid.Uint64().Draw(r, "fast")
 			for i, f := range slices.Clone(order) {
 				if on>>i&1 != 0 {
 					send(f.flow)

@@ -117,8 +117,8 @@ func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f da
 	return slot
 }
 
-// toldAll reports whether a received flow that is silent may be forgotten: its sender was told all that there was to tell,
-// and one that goes on is notified no more often than before.
+// toldAll reports whether a received flow that is silent may be forgotten: its sender was told all that there was to
+// tell, and one that goes on is notified no more often than before.
 func (n *NIC) toldAll(now units.Time, slot int) bool {
 	if n.peers[slot].echoes > 0 || n.delayed.waits(slot) {
 		return false

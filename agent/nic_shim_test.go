@@ -179,8 +179,8 @@ func TestStrangersSeeMarks(t *testing.T) {
 		p := newShimPair(t, clocked, func(c *agent.NICConfig) { c.ClearCE = clear })
 		stranger := newShimPair(t, clocked, func(c *agent.NICConfig) { c.ClearCE, c.Known = clear, nil }).b
 		for _, frame := range [][]byte{
-			udpFrame(t, 1, 2, 5, 6, ect0, 100), udpFrame(t, 1, 2, 5, 6, dscp26, 100), udp6Frame(t, 1, 2, 5, 6, ect0, 500),
-			tagged(udpFrame(t, 1, 2, 5, 6, ect0, 100)),
+			udpFrame(t, 1, 2, 5, 6, ect0, 100), udpFrame(t, 1, 2, 5, 6, dscp26, 100),
+			udp6Frame(t, 1, 2, 5, 6, ect0, 500), tagged(udpFrame(t, 1, 2, 5, 6, ect0, 100)),
 		} {
 			for _, mark := range []uint8{wire.ECT1, wire.ECT0, wire.CE} {
 				p.a.receive(agent.Application, frame)
@@ -192,7 +192,7 @@ func TestStrangersSeeMarks(t *testing.T) {
 				p.b.receive(agent.Wire, b)
 				known, unknown := p.b.transmit(agent.Application), stranger.transmit(agent.Application)
 				if len(known) != 1 || len(unknown) != 1 || !bytes.Equal(known[0], unknown[0]) {
-					t.Errorf("clear %v, mark %02b: a stranger gets\n% x, and who is known\n% x", clear, mark, unknown, known)
+					t.Errorf("clear %v, mark %02b: a stranger gets\n% x, others\n% x", clear, mark, unknown, known)
 				}
 				p.b.transmit(agent.Wire)
 				p.a.now += ms

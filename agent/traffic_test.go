@@ -167,8 +167,8 @@ func TestOrdersAreRefused(t *testing.T) {
 	}
 }
 
-// A flow is refused only if the host has no room, or its queue pair is in use, when it is to start: not because that was
-// so when it was looked at, a while before. All others are sent, whole, from their start on.
+// A flow is refused only if the host has no room, or its queue pair is in use, when it is to start: not because that
+// was so when it was looked at, a while before. All others are sent, whole, from their start on.
 func TestOrdersAreRefusedAtTheirStart(t *testing.T) {
 	const stepEvery = 100 * units.Microsecond
 	refusals, sent := map[error]int{}, 0

@@ -119,8 +119,13 @@ func againstMap(t *rapid.T) {
 			if !ok {
 				s = None
 			}
-			if got[i] != s || twins[i] != s || table.Lookup(k) != s || twin.Lookup(k) != s || ok && (table.Key(s) != k || table.Seen(s) != seen[k]) {
+			if got[i] != s || twins[i] != s || table.Lookup(k) != s || twin.Lookup(k) != s || ok && table.Key(s) != k {
 				t.Fatalf("%d: %d in a burst, %d alone, %d and %d in an elastic table, and not %d", k, got[i], table.Lookup(k), twins[i], twin.Lookup(k), s)
+			}
+		}
+		for k, s := range slots {
+			if table.Seen(s) != seen[k] {
+				t.Fatalf("%d was seen at %d, and not at %d", k, seen[k], table.Seen(s))
 			}
 		}
 		if table.Len() != len(slots) || twin.Len() != len(slots) || twin.Cap() != capacity || twin.Room() > capacity {

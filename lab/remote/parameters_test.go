@@ -152,20 +152,24 @@ func TestTimesOfAgentsThatRun(t *testing.T) {
 	}{
 		{"", node.Info{}, nil, false}, // it says nothing
 		{"", node.Info{AckTimeout: 67 * units.Millisecond}, nil, false},
-		{"", node.Info{AckTimeout: 5 * units.Millisecond}, []string{"H0: its ack_timeout is 5ms, the experiment's 67ms"}, false},
+		{"", node.Info{AckTimeout: 5 * units.Millisecond},
+			[]string{"H0: its ack_timeout is 5ms, the experiment's 67ms"}, false},
 		{"  ack_timeout: 5ms\n", node.Info{AckTimeout: 5 * units.Millisecond}, nil, false},
 		{"", node.Info{AckTimeout: 67 * units.Millisecond, NPDelay: 10 * units.Microsecond},
 			[]string{"H0: its np_delay is 10us, the experiment's 0ps"}, true},
 		{"  np_delay: 10us\n  pause_delay: 2us\n", node.Info{AckTimeout: 67 * units.Millisecond},
-			[]string{"H0: its np_delay is 0ps, the experiment's 10us", "H0: its pause_delay is 0ps, the experiment's 2us"}, true},
+			[]string{"H0: its np_delay is 0ps, the experiment's 10us",
+				"H0: its pause_delay is 0ps, the experiment's 2us"}, true},
 	} {
-		e, err := experiment.Parse("two.yaml", []byte(strings.Replace(twoIntoOne, "parameters:\n", "parameters:\n"+c.parameters, 1)))
+		text := strings.Replace(twoIntoOne, "parameters:\n", "parameters:\n"+c.parameters, 1)
+		e, err := experiment.Parse("two.yaml", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := &bed{set: func(_ string, f *fake) {
 			if !f.info.Switch {
-				f.info.AckTimeout, f.info.NPDelay, f.info.PauseDelay = c.info.AckTimeout, c.info.NPDelay, c.info.PauseDelay
+				f.info.AckTimeout = c.info.AckTimeout
+				f.info.NPDelay, f.info.PauseDelay = c.info.NPDelay, c.info.PauseDelay
 			}
 		}}
 		r, err := Start(context.Background(), e, b, e.Schemes[0], 1)

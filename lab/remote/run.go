@@ -134,8 +134,8 @@ func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n 
 	return err
 }
 
-// noteTimes remarks which times of an agent that ran already are not those of the experiment's hosts. An agent always has
-// a timeout; one that says nothing of it is of an older photon.
+// noteTimes remarks which times of an agent that ran already are not those of the experiment's hosts. An agent always
+// has a timeout; one that says nothing of it is of an older photon.
 func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 	p, info := &b.e.Parameters, &n.Info
 	if !b.plan.Nodes[i].Host || info.AckTimeout == 0 {
@@ -151,7 +151,8 @@ func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 		{"pause_delay", info.PauseDelay, p.PauseDelay.Value.V, true},
 	} {
 		if t.matters && t.is != t.want {
-			b.notes = append(b.notes, fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
+			b.notes = append(b.notes,
+				fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
 		}
 	}
 }
