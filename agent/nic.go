@@ -34,7 +34,7 @@ type NICConfig struct {
 	FlowQueue   int                // frames of one flow that may wait
 	Queue       int                // frames that may wait in all
 	HoldFull    bool               // a flow with FlowQueue frames stops the application's port; false: its next frame is dropped
-	Age         units.Time         // a flow that is silent for so long may be forgotten
+	Age         units.Time         // a flow that was slowed down and is silent for so long may be forgotten
 	Release     units.Time         // a flow that sends, and was not notified for so long, is back at line rate; 0: never
 	Period      units.Time         // of notifications: a flow takes one in each, at most
 	Carry       cnp.Carry          // of the scheme

@@ -1,6 +1,9 @@
 package agent
 
-import "photon/units"
+import (
+	"photon/flowtable"
+	"photon/units"
+)
 
 // idle are the flows of which no frame waits, in the order in which their last frames left: to find the one that makes
 // room for another takes the same time whatever the number of flows.
@@ -16,8 +19,8 @@ type idleLink struct {
 
 // Lists of idle flows.
 const (
-	idlePaced = iota // their pace is to be kept for a while
-	idlePlain        // they have none: their place can be another's at any time
+	idlePaced = iota // they were slowed down: their pace is to be kept for a while
+	idlePlain        // they were not: their place can be another's at any time
 	idleLists
 )
 
@@ -59,18 +62,50 @@ func (l *idle) Rebase(by units.Time) {
 
 // rest notes that no frame of a flow waits.
 func (n *NIC) rest(now units.Time, id int) {
-	f, list := &n.flows[id], idlePaced
-	if n.config.Lossless>>f.prio&1 == 0 && f.limit == 0 && f.notified == 0 {
-		list = idlePlain
+	list := idlePlain
+	if n.slowed(now, &n.flows[id]) {
+		list = idlePaced
 	}
 	n.idle.add(list, id, now)
 }
 
-// spare is the flow that makes room for another; ok: there is one.
+// heard puts an idle flow where it belongs after a notification.
+func (n *NIC) heard(now units.Time, id int) {
+	if n.flows[id].queue.n == 0 {
+		n.idle.remove(id)
+		n.rest(now, id)
+	}
+}
+
+// slowed reports whether frames of a flow may have to wait for longer than those of a new one.
+func (n *NIC) slowed(now units.Time, f *appFlow) bool {
+	return f.limited(now, n.config.Link.Rate) && !n.released(now, f) || f.limit != 0 && f.departure(now, n.pacer) > now
+}
+
+// released reports whether a flow was not notified for so long that it may send at line rate again.
+func (n *NIC) released(now units.Time, f *appFlow) bool {
+	return n.config.Release > 0 && now-f.lastNotice > n.config.Release
+}
+
+// spare is the flow that makes room for another; ok: there is one. Of those that nothing slows down, the one that is
+// idle for longest has least to lose. The others keep their pace until they are silent for long, or it is over by
+// itself.
 func (n *NIC) spare(now units.Time) (id int, ok bool) {
-	if id, since, ok := n.idle.oldest(idlePaced); ok && since < now-n.config.Age {
+	slow, since, any := n.idle.oldest(idlePaced)
+	if any && since < now-n.config.Age {
+		return slow, true
+	}
+	if id, _, ok = n.idle.oldest(idlePlain); ok {
 		return id, true
 	}
-	id, _, ok = n.idle.oldest(idlePlain)
-	return id, ok
+	for range expiryVisits {
+		if slow >= n.idle.slots {
+			break
+		}
+		if !n.slowed(now, &n.flows[slow]) {
+			return slow, true
+		}
+		slow = int(n.idle.links[slow].after)
+	}
+	return flowtable.None, false
 }

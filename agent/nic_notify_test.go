@@ -213,6 +213,73 @@ func TestNICDeliversWhatItCannotTrack(t *testing.T) {
 	expect(t, "CNPs", len(b.transmit(agent.Wire)), 64)
 }
 
+// Whatever schemes notify with: of many more flows than the notification point has places for, which come and go, each
+// that is marked is told of, once, as long as there are places for all that are under way; and one that goes on is told
+// of no more often.
+func TestNICNotifiesManyShortFlows(t *testing.T) {
+	for name, np := range map[string]func() cnp.NP{
+		"dcqcn": func() cnp.NP { return cnp.NewDCQCN(cnp.DCQCNParams{Interval: ms}, 64) },
+		"pcn":   func() cnp.NP { return cnp.NewPCN(cnp.PCNParams{Period: ms, Percent: 95}, 64) },
+		"dcqcn+": func() cnp.NP {
+			return cnp.NewDCQCNPlus(cnp.DCQCNPlusParams{Interval: ms, Gap: units.Microsecond, Silence: 2 * ms}, 64)
+		},
+	} {
+		for _, delay := range []units.Time{0, 100 * units.Microsecond} {
+			_, b := twoNICs(t, func(c *agent.NICConfig) { c.NP, c.NPDelay = np(), delay })
+			told := map[uint16]int{}
+			listen := func() {
+				for _, f := range b.transmit(agent.Wire) {
+					var h wire.Header
+					wire.Parse(f, &h)
+					told[cnp.NameOf(f, &h).DstPort]++
+				}
+			}
+			const flows, atATime, steps = 1000, 10, 10
+			for first := uint16(0); first < flows; first += atATime {
+				for step := range steps {
+					b.receive(agent.Wire, udpFrame(t, 1, 2, 5, flows, ce, 100)) // goes on
+					for flow := range uint16(atATime) {
+						if int(flow)%steps == step {
+							b.receive(agent.Wire, udpFrame(t, 1, 2, 5, first+flow, ce, 100))
+						}
+					}
+					expect(t, "delivered", len(b.transmit(agent.Application)) > 0, true)
+					listen()
+					b.now += 200 * units.Microsecond
+				}
+			}
+			for range 100 {
+				b.now += 100 * units.Microsecond
+				listen()
+			}
+			for flow := range uint16(flows) {
+				if told[flow] != 1 {
+					t.Errorf("%s, delay %v: flow %d was told of %d times", name, delay, flow, told[flow])
+				}
+			}
+			if most := flows/atATime*steps/5 + 2; told[flows] > most || told[flows] < most/2 {
+				t.Errorf("%s, delay %v: the flow that goes on was told of %d times", name, delay, told[flows])
+			}
+			expect(t, name+": not tracked", b.stats().NIC.Untracked, 0)
+		}
+	}
+}
+
+// Frames of many flows that come and go are all echoed, too.
+func TestNICEchoesManyShortFlows(t *testing.T) {
+	p := newShimPair(t, telling, nil)
+	for flow := range uint16(1000) {
+		p.a.receive(agent.Application, udpFrame(t, 1, 2, 5, flow, dscp26, 100))
+		p.b.receive(agent.Wire, p.a.transmit(agent.Wire)...)
+		p.b.transmit(agent.Application)
+		p.a.receive(agent.Wire, p.b.transmit(agent.Wire)...)
+		p.a.now += 2 * ms
+		p.b.now += 2 * ms
+	}
+	expect(t, "echoes", p.a.stats().NIC.EchoesTaken, 1000)
+	expect(t, "not tracked", p.b.stats().NIC.Untracked, 0)
+}
+
 // cnpFor is a CNP about the UDP flow from application 1 to 2.
 func cnpFor(sport, dport uint16, n cnp.Notice) []byte {
 	b := make([]byte, cnp.MaxLen)

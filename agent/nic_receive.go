@@ -96,8 +96,8 @@ func (n *NIC) consume(f dataplane.Frame, malformed bool) {
 func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f dataplane.Frame) int {
 	slot, fresh := n.table.Insert(key, now)
 	if slot == flowtable.None {
-		old := n.table.Expire(now-n.config.Age, expiryVisits)
-		if old == flowtable.None || n.peers[old].echoes > 0 || n.delayed.waits(old) {
+		old := n.table.ExpireIf(expiryVisits, func(slot int) bool { return n.toldAll(now, slot) })
+		if old == flowtable.None {
 			n.stats.NIC.Untracked++
 			return flowtable.None
 		}
@@ -115,6 +115,17 @@ func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f da
 	}
 	n.config.NP.Data(now, slot, ecn, n.config.Link.WireBytes(int(f.Len)))
 	return slot
+}
+
+// toldAll reports whether a received flow that is silent may be forgotten: its sender was told all that there was to
+// tell, and one that goes on is notified no more often than before.
+func (n *NIC) toldAll(now units.Time, slot int) bool {
+	if n.peers[slot].echoes > 0 || n.delayed.waits(slot) {
+		return false
+	}
+	silent := now - n.table.Seen(slot)
+	np, ok := n.config.NP.(cnp.Elastic)
+	return silent > n.config.Age || silent > n.config.Period && ok && np.Quiet(slot)
 }
 
 // clear takes the network's mark off a frame. The application's own codepoint is
@@ -242,6 +253,7 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f.rp.Notify(now, ecn, word)
 	f.notified++
 	n.stats.RPHandled++
+	n.heard(now, id)
 	if _, waiting := n.pacer.Waiting(id); waiting && !f.awaiting {
 		n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))
 	}

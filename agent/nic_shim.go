@@ -139,6 +139,11 @@ func (n *NIC) unwrap(f *dataplane.Frame, h *wire.Header, a *ack) bool {
 	if copy(b[end-head:], ethernet[:head]); !wire.Parse(b[end-head:], &inner) || inner.L3 == 0 || isShim(b[end-head:], &inner) {
 		return false
 	}
+	// The mark of the outer header is the packet's (RFC 6040).
+	if h.TOS&3 == wire.CE && !n.config.ClearCE && inner.TOS&3 != wire.NotECT {
+		wire.SetECN(b[end-head+inner.L3:], wire.CE)
+		inner.TOS |= wire.CE
+	}
 	f.Off += uint16(end - head)
 	f.Len -= uint16(end - head + wire.ICRCLen)
 	*h = inner
@@ -159,9 +164,6 @@ func (n *NIC) fromNIC(now units.Time, f dataplane.Frame, h *wire.Header) {
 		if slot := n.showNP(now, key, h, ecn, f); slot != flowtable.None {
 			n.queueEcho(slot, &a)
 		}
-	}
-	if ecn == wire.CE && !n.config.ClearCE && h.TOS&3 != wire.NotECT { // RFC 6040: the mark of the outer header is the packet's
-		wire.SetECN(b[h.L3:], wire.CE)
 	}
 	n.give(f, h)
 }
@@ -249,6 +251,7 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	}
 	f.acker.Ack(now, &n.ack)
 	n.stats.NIC.EchoesTaken++
+	n.heard(now, id)
 	if _, waiting := n.pacer.Waiting(id); waiting {
 		f.awaiting = false
 		n.schedule(now, id)

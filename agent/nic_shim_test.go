@@ -173,6 +173,35 @@ func TestShimTellsMarks(t *testing.T) {
 	}
 }
 
+// An application that has sent nothing yet, and gets a frame now and then, sees its mark, too.
+func TestStrangersSeeMarks(t *testing.T) {
+	for _, clear := range []bool{false, true} {
+		p := newShimPair(t, clocked, func(c *agent.NICConfig) { c.ClearCE = clear })
+		stranger := newShimPair(t, clocked, func(c *agent.NICConfig) { c.ClearCE, c.Known = clear, nil }).b
+		for _, frame := range [][]byte{
+			udpFrame(t, 1, 2, 5, 6, ect0, 100), udpFrame(t, 1, 2, 5, 6, dscp26, 100),
+			udp6Frame(t, 1, 2, 5, 6, ect0, 500), tagged(udpFrame(t, 1, 2, 5, 6, ect0, 100)),
+		} {
+			for _, mark := range []uint8{wire.ECT1, wire.ECT0, wire.CE} {
+				p.a.receive(agent.Application, frame)
+				b := p.a.transmit(agent.Wire)[0]
+				var h wire.Header
+				wire.Parse(b, &h)
+				wire.SetECN(b[h.L3:], mark)
+				stranger.receive(agent.Wire, bytes.Clone(b))
+				p.b.receive(agent.Wire, b)
+				known, unknown := p.b.transmit(agent.Application), stranger.transmit(agent.Application)
+				if len(known) != 1 || len(unknown) != 1 || !bytes.Equal(known[0], unknown[0]) {
+					t.Errorf("clear %v, mark %02b: a stranger gets\n% x, others\n% x", clear, mark, unknown, known)
+				}
+				p.b.transmit(agent.Wire)
+				p.a.now += ms
+				stranger.now += 200 * ms
+			}
+		}
+	}
+}
+
 // What may be under way is the window; an echo lets the next frames go, and if none
 // comes, so does a timer.
 func TestNICKeepsToTheWindow(t *testing.T) {

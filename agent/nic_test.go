@@ -310,13 +310,14 @@ func TestNICFullFlowStopsNobody(t *testing.T) {
 	expect(t, "holds", b.stats().NIC.Holds, 0)
 }
 
-// A full table takes no new flow until one has been silent for long; looking for
+// A full table of flows that were slowed down takes no new flow until one has been silent for long; looking for
 // one costs a few looks whatever the table's size.
 func TestNICFlowTableIsBounded(t *testing.T) {
 	b := newBench(t, nil)
 	for flow := range uint16(100) {
 		b.receive(agent.Application, udpFrame(t, 1, 2, 5, 100+flow, dscp26, 100))
 		b.transmit(agent.Wire)
+		b.receive(agent.Wire, cnpFor(5, 100+flow, cnp.Notice{Word: 1}))
 	}
 	expect(t, "dropped", b.discards(agent.Application, dataplane.DropTable), 36)
 	expect(t, "reaction points", len(b.rps), 64)
@@ -470,7 +471,7 @@ func TestNICLossyFlowsNeedNoPlace(t *testing.T) {
 	}
 	expect(t, "frames that left", sent, 20)
 	for i := range 5 {
-		b.receive(agent.Application, udpFrame(t, 1, 2, uint16(200+i), 6, dscp26, 100))
+		b.receive(agent.Application, udpFrame(t, 1, 2, uint16(200+i), 6, dscp26, 100)) // they wait, and make no room
 	}
 	expect(t, "frames of more flows than can be paced", b.discards(agent.Application, dataplane.DropTable), 1)
 }

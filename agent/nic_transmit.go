@@ -149,7 +149,7 @@ func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
 	if n.config.Carry.Ack && n.config.Lossless>>prio&1 != 0 {
 		n.wrap(now, &f, id)
 	}
-	if r := n.config.Release; r > 0 && now-fl.lastNotice > r && fl.limited(now, n.config.Link.Rate) {
+	if n.released(now, fl) && fl.limited(now, n.config.Link.Rate) {
 		fl.rp.Start(now)
 		fl.lastNotice = now
 		n.stats.NIC.Released++

@@ -82,6 +82,7 @@ type Traffic struct {
 	ordered   []*orderedFlow // by id
 	pending   byTime         // by start; those stopped before it included
 	waiting   int            // of them, without those
+	held      []timed        // scratch: of pending, something is still in their way
 	stops     byTime         // by stop, of flows that have one
 	running   map[peerKey]*orderedFlow
 	pairs     map[peerKey]int // how many flows are ordered or sent on a queue pair
@@ -213,12 +214,23 @@ func (t *Traffic) Step(now units.Time) {
 	for len(t.stops) > 0 && t.stops[0].at <= now {
 		t.stop(now, heap.Pop(&t.stops).(timed).orderedFlow)
 	}
-	for n := 0; !t.down && n < mostPerStep && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
-		if j := heap.Pop(&t.pending).(timed).orderedFlow; j.Stage == Pending {
-			t.waiting--
-			t.begin(now, j)
+	var err error
+	for n := 0; n < mostPerStep && !t.down && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
+		if errors.Is(err, ErrFull) {
+			break // it is in the way of all others, too
+		}
+		next := heap.Pop(&t.pending).(timed)
+		if next.Stage != Pending {
+			continue
+		}
+		if err = t.begin(now, next.orderedFlow); err != nil {
+			t.held = append(t.held, next)
 		}
 	}
+	for _, next := range t.held {
+		heap.Push(&t.pending, next)
+	}
+	t.held = t.held[:0]
 }
 
 // SetLink tells whether the port has a link; it is taken to have one before. Without one frames are thrown away, and a
@@ -228,19 +240,25 @@ func (t *Traffic) SetLink(now units.Time, up bool) {
 	t.Step(now)
 }
 
-func (t *Traffic) begin(now units.Time, j *orderedFlow) {
+// begin takes up a flow, or refuses it. An error says what is in its way: before its start, that may still end.
+func (t *Traffic) begin(now units.Time, j *orderedFlow) error {
 	slot, err := t.host.AddFlow(now, j.FlowSpec)
+	if err != nil && now < j.Start {
+		return err
+	}
+	t.waiting--
 	if err != nil {
 		j.Why, j.End = err, now
 		t.refused++
 		t.end(j, Refused)
-		return
+		return nil
 	}
 	j.Stage, j.slot = Running, slot
 	t.running[keyOf(j.Peer, j.QP)] = j
 	if j.Stop > 0 {
 		heap.Push(&t.stops, timed{j.Order.Stop, j})
 	}
+	return nil
 }
 
 // stop reports whether the flow had not ended.

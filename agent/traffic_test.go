@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"photon/agent"
 	"photon/cnp"
 	"photon/units"
@@ -162,6 +164,59 @@ func TestOrdersAreRefused(t *testing.T) {
 	}
 	if _, err := tr.Add(p.Now(), []agent.Order{to2(1, 0), to2(-1, 0)}); err == nil || len(tr.List(p.Now(), 4, 10)) != 0 {
 		t.Error(err)
+	}
+}
+
+// A flow is refused only if the host has no room, or its queue pair is in use, when it is to start: not because that
+// was so when it was looked at, a while before. All others are sent, whole, from their start on.
+func TestOrdersAreRefusedAtTheirStart(t *testing.T) {
+	const stepEvery = 100 * units.Microsecond
+	refusals, sent := map[error]int{}, 0
+	rapid.Check(t, func(r *rapid.T) {
+		senders := rapid.IntRange(1, 6).Draw(r, "senders")
+		p, tr := newTraffic(t, 1000, func(c *agent.Config) { c.Senders, c.AckTimeout = senders, 50*ms })
+		pairs := rapid.SampledFrom([]int{3, 12, 1000}).Draw(r, "pairs")
+		span := rapid.SampledFrom([]int{1, 30, 300}).Draw(r, "span")
+		start := units.Time(0)
+		for range rapid.IntRange(1, 100).Draw(r, "flows") {
+			start += units.Time(rapid.IntRange(0, span).Draw(r, "after")) * stepEvery / 2
+			o := to2(units.Size(rapid.SampledFrom([]int{1, 1000, 3000, 20_000}).Draw(r, "size")), max(start, 1))
+			o.QP = uint32(1 + rapid.IntRange(0, pairs-1).Draw(r, "pair"))
+			if _, err := tr.Add(0, []agent.Order{o}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		p.run(start + units.Second)
+		list := tr.List(p.Now(), 0, 1000)
+		for i, o := range list {
+			busy, taken := 0, 0
+			for k, other := range list {
+				if k == i || other.Stage == agent.Refused || other.Start > o.Start+stepEvery || other.End < o.Start {
+					continue
+				}
+				if busy++; other.QP == o.QP {
+					taken++
+				}
+			}
+			switch {
+			case o.Stage == agent.Refused && errors.Is(o.Why, agent.ErrFull) && busy < senders,
+				o.Stage == agent.Refused && errors.Is(o.Why, agent.ErrDuplicate) && taken == 0:
+				r.Fatalf("flow %d, at %v, queue pair %d, is refused: %v, with %d flows, %d on its queue pair",
+					o.ID, o.Start, o.QP, o.Why, busy, taken)
+			case o.Stage == agent.Refused:
+				refusals[o.Why]++
+			case o.Stage != agent.Done || o.FirstBit < o.Start:
+				r.Fatalf("flow %d, at %v: %v, %v, first bit at %v", o.ID, o.Start, o.Stage, o.Why, o.FirstBit)
+			default:
+				sent++
+			}
+		}
+		if pending, running, refused, _ := tr.Counts(); pending != 0 || running != 0 || refused > uint64(len(list)) {
+			r.Fatal(tr.Counts())
+		}
+	})
+	if sent < 1000 || refusals[agent.ErrFull] < 100 || refusals[agent.ErrDuplicate] < 100 {
+		t.Errorf("%d flows were sent, refused: %v: too few to say anything", sent, refusals)
 	}
 }
 

@@ -50,6 +50,7 @@ func (t *testbedNode) Info() node.Info {
 		c := &t.node.Config
 		n.Scheme, n.Lossless, n.Rates = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}
 		n.IP, n.MAC, n.Payload, n.AckEvery = c.IP, c.MAC, units.Size(c.Payload), c.AckEvery
+		n.AckTimeout, n.NPDelay, n.PauseDelay = c.AckTimeout, c.NPDelay, c.PauseDelay
 	}
 	t.d.world.Do(func(now units.Time) {
 		n.Now = shownTime(t.d.world, now)

@@ -149,6 +149,9 @@ func (t *Table[K]) Insert(k K, now units.Time) (s int, fresh bool) {
 // Touch marks a slot in use as seen at now.
 func (t *Table[K]) Touch(s int, now units.Time) { t.places[t.slots[s]].lastSeen = now }
 
+// Seen is when a slot in use was seen last.
+func (t *Table[K]) Seen(s int) units.Time { return t.places[t.slots[s]].lastSeen }
+
 // Delete frees a slot in use.
 func (t *Table[K]) Delete(s int) {
 	hole := int(t.slots[s])
@@ -175,10 +178,10 @@ func (t *Table[K]) ahead(from, to int) int {
 // before the given instant, without deleting it, or None. Called regularly it
 // goes round the whole table.
 func (t *Table[K]) Expire(before units.Time, slots int) int {
-	return t.ExpireIf(slots, func(s int) bool { return t.places[t.slots[s]].lastSeen < before })
+	return t.ExpireIf(slots, func(s int) bool { return t.Seen(s) < before })
 }
 
-// ExpireIf is Expire for those who know themselves when a flow was last seen.
+// ExpireIf is Expire for those who know themselves which flows may go.
 func (t *Table[K]) ExpireIf(slots int, old func(s int) bool) int {
 	for range min(slots, len(t.slots)) {
 		s := t.hand

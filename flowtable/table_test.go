@@ -123,6 +123,11 @@ func againstMap(t *rapid.T) {
 				t.Fatalf("%d: %d in a burst, %d alone, %d and %d in an elastic table, and not %d", k, got[i], table.Lookup(k), twins[i], twin.Lookup(k), s)
 			}
 		}
+		for k, s := range slots {
+			if table.Seen(s) != seen[k] {
+				t.Fatalf("%d was seen at %d, and not at %d", k, seen[k], table.Seen(s))
+			}
+		}
 		if table.Len() != len(slots) || twin.Len() != len(slots) || twin.Cap() != capacity || twin.Room() > capacity {
 			t.Fatal(table.Len(), twin.Len(), twin.Cap(), twin.Room())
 		}

@@ -3,10 +3,12 @@ package remote
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"photon/lab/experiment"
+	"photon/telemetry/node"
 	"photon/units"
 )
 
@@ -136,6 +138,55 @@ func TestAcknowledgementsOfAgentsThatRun(t *testing.T) {
 			if c.remarked == "" && len(notes) > 0 || c.remarked != "" && (len(notes) != 2 || !strings.HasPrefix(notes[0], c.remarked)) {
 				t.Errorf("%+v: %q", c, notes)
 			}
+		}
+	}
+}
+
+// So they do their times: each that differs from the experiment's, and matters to the host, is remarked.
+func TestTimesOfAgentsThatRun(t *testing.T) {
+	for _, c := range []struct {
+		parameters string
+		info       node.Info
+		remarked   []string // of the first sender
+		receiver   bool     // the same is remarked of the receiver
+	}{
+		{"", node.Info{}, nil, false}, // it says nothing
+		{"", node.Info{AckTimeout: 67 * units.Millisecond}, nil, false},
+		{"", node.Info{AckTimeout: 5 * units.Millisecond},
+			[]string{"H0: its ack_timeout is 5ms, the experiment's 67ms"}, false},
+		{"  ack_timeout: 5ms\n", node.Info{AckTimeout: 5 * units.Millisecond}, nil, false},
+		{"", node.Info{AckTimeout: 67 * units.Millisecond, NPDelay: 10 * units.Microsecond},
+			[]string{"H0: its np_delay is 10us, the experiment's 0ps"}, true},
+		{"  np_delay: 10us\n  pause_delay: 2us\n", node.Info{AckTimeout: 67 * units.Millisecond},
+			[]string{"H0: its np_delay is 0ps, the experiment's 10us",
+				"H0: its pause_delay is 0ps, the experiment's 2us"}, true},
+	} {
+		text := strings.Replace(twoIntoOne, "parameters:\n", "parameters:\n"+c.parameters, 1)
+		e, err := experiment.Parse("two.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bed{set: func(_ string, f *fake) {
+			if !f.info.Switch {
+				f.info.AckTimeout = c.info.AckTimeout
+				f.info.NPDelay, f.info.PauseDelay = c.info.NPDelay, c.info.PauseDelay
+			}
+		}}
+		r, err := Start(context.Background(), e, b, e.Schemes[0], 1)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		var want []string
+		for _, host := range []string{"H0", "H1", "H2"} {
+			for _, remark := range c.remarked {
+				if host != "H2" || c.receiver {
+					want = append(want, strings.Replace(remark, "H0", host, 1))
+				}
+			}
+		}
+		if got := r.Notes(); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", c.parameters, got, want)
 		}
 	}
 }

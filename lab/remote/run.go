@@ -108,6 +108,7 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		if err := b.noteAcks(i, use, known, n); err != nil {
 			return err
 		}
+		b.noteTimes(i, n)
 	}
 	if err := b.checkIdle(ctx); err != nil {
 		return err
@@ -131,6 +132,29 @@ func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n 
 			"in the experiment the last of a flow alone (`ack_every: 0`)", n.Name, n.Info.AckEvery))
 	}
 	return err
+}
+
+// noteTimes remarks which times of an agent that ran already are not those of the experiment's hosts. An agent always
+// has a timeout; one that says nothing of it is of an older photon.
+func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
+	p, info := &b.e.Parameters, &n.Info
+	if !b.plan.Nodes[i].Host || info.AckTimeout == 0 {
+		return
+	}
+	for _, t := range []struct {
+		name     string
+		is, want units.Time
+		matters  bool
+	}{
+		{"ack_timeout", info.AckTimeout, p.Patience(), len(b.sends[i]) > 0},
+		{"np_delay", info.NPDelay, p.NPDelay.Value.V, true},
+		{"pause_delay", info.PauseDelay, p.PauseDelay.Value.V, true},
+	} {
+		if t.matters && t.is != t.want {
+			b.notes = append(b.notes,
+				fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
+		}
+	}
 }
 
 // schemeIn resolves a scheme's parameters for a network.

@@ -21,6 +21,10 @@ type Info struct {
 	MAC      wire.MAC     `json:"mac,omitempty"`       // of an agent
 	Payload  units.Size   `json:"payload,omitempty"`   // of an agent's full packet
 	AckEvery int          `json:"ack_every,omitempty"` // one packet in so many of an agent asks for an acknowledgement; 0: the last of a flow alone
+	// Times are an agent's, as its file says.
+	AckTimeout units.Time `json:"ack_timeout,omitempty"`
+	NPDelay    units.Time `json:"np_delay,omitempty"`
+	PauseDelay units.Time `json:"pause_delay,omitempty"`
 	// Thresholds are those of a switch, by port, of its lossless priorities.
 	Thresholds [][pfc.Classes]pfc.Thresholds `json:"thresholds,omitempty"`
 	Scheme     string                        `json:"scheme"`     // in force
