@@ -68,6 +68,10 @@ func (e *Experiment) missing() (err error) {
 		in(check("workload "+w.Name.Or(n), need("from", w.From, aHost)), "workloads", n)
 		in(w.missing(n), "workloads", n)
 	}
+	for i := range e.Events {
+		in(check(fmt.Sprintf("event %d", i+1), need("at", e.Events[i].At, "when it happens: at: 10ms")),
+			"events", strconv.Itoa(i))
+	}
 	for i := range e.Impair {
 		in(check("impair", need("link", e.Impair[i].Link, "a direction of a link: S0>H1")), "impair", strconv.Itoa(i))
 	}
