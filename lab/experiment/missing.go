@@ -53,7 +53,7 @@ func (e *Experiment) missing() (err error) {
 		values := needed{"values", len(s.Values) > 0, "values: [0.2, 0.4]"}
 		in(check("sweep", needed{"name", s.Name != "", ofSweep}, values), "sweep")
 	}
-	in(check("topology", need("kind", e.Topology.Kind, topologies)), "topology")
+	in(check("topology", need("kind", e.Topology.Kind, strings.Join(topologies(), ", "))), "topology")
 	for i := range e.Flows {
 		g, n := &e.Flows[i], strconv.Itoa(i)
 		in(check("flows "+g.Name.Or(n), need("from", g.From, aHost), need("to", g.To, aHost)), "flows", n)
