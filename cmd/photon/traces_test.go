@@ -82,6 +82,7 @@ func TestTracesRun(t *testing.T) {
 	if out, err := run("--chakra", "../../lab/chakra/testdata/all_reduce"); err != nil || !strings.Contains(out, "24 of 24 flows ended") {
 		t.Error(out, err)
 	}
+	apart := write("apart.txt", "6 2 4\n4 5\n0 4 1Gbps 1us 0\n1 4 1Gbps 1us 0\n2 5 1Gbps 1us 0\n3 5 1Gbps 1us 0\n")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -92,6 +93,9 @@ func TestTracesRun(t *testing.T) {
 		{[]string{"--chakra", dir + "/none"}, "none.0.et"},
 		{[]string{"--chakra", write("x.0.et", "\x05abcde")[:len(dir)+2]}, "x.0.et: "},
 		{[]string{"--cm", matrix, "--chakra", "x"}, "one of them"},
+		{[]string{"--topology", apart, "--cm", matrix}, "ring.cm:"},
+		{[]string{"--topology", apart, "--chakra", "../../lab/chakra/testdata/all_reduce"},
+			"all_reduce: flows trace: nothing leads from 1 to 2 (the network is that of " + apart + ")"},
 		{[]string{"--cm", matrix, "--comm-groups", "x"}, "--comm-groups"},
 	} {
 		if _, err := run(c.args...); !errors.As(err, &badInput{}) || !strings.Contains(err.Error(), c.want) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/renameio/v2"
 )
 
 const (
@@ -66,7 +67,7 @@ func run(out string, length time.Duration, width, height int64, scale float64, c
 		return err
 	}
 	fmt.Printf("%s: %d pictures of %v, shown %.1f times as fast, %d KB\n", out, len(frames), took.Round(time.Second), faster, len(b)/1000)
-	return os.WriteFile(out, b, 0o644)
+	return renameio.WriteFile(out, b, 0o644)
 }
 
 // serve starts the command with a live page, and returns the page's address and what ends it.

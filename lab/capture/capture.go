@@ -3,6 +3,7 @@ package capture
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/renameio/v2"
 
 	"photon/dataplane"
 	"photon/lab/build"
@@ -62,6 +65,7 @@ type file struct {
 	w     *Wanted
 	ports []Port
 	out   *os.File
+	whole *renameio.PendingFile // out, which becomes the file when the run has ended; nil: it is the file
 	buf   *bufio.Writer
 	ng    *pcapng.File
 	frame []byte // at hand
@@ -86,7 +90,7 @@ func (c *Captures) Begin(n *build.Network, run string) (end func(), err error) {
 		as = append(as, pcapng.Interface{Name: p.Name, Description: p.Description})
 		ends = append(ends, dataplane.End{Node: n.IDs[p.Node], Port: p.Port})
 	}
-	if f.out, err = os.Create(f.File); err != nil {
+	if err := f.create(); err != nil {
 		return nil, err
 	}
 	f.buf = bufio.NewWriterSize(f.out, 1<<18)
@@ -94,7 +98,8 @@ func (c *Captures) Begin(n *build.Network, run string) (end func(), err error) {
 		err = world.Watch(ends, c.From, f.add)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.out.Close())
+		f.Err = err
+		return nil, f.close()
 	}
 	return func() {
 		f.end()
@@ -136,7 +141,37 @@ func (f *file) add(s *sim.WatchedFrame) bool {
 	return true
 }
 
-// end closes the file.
+// create opens what is written. An earlier file stays until there is another one, whole: of a run that failed or was
+// interrupted, with what was until then. What is no regular file, as a pipe, is written as it is.
+func (f *file) create() (err error) {
+	path := f.File
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays one
+	}
+	if s, err := os.Stat(path); err == nil && !s.Mode().IsRegular() {
+		f.out, err = os.Create(path)
+		return err
+	}
+	f.whole, err = renameio.NewPendingFile(path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	if err == nil {
+		f.out = f.whole.File
+	}
+	return err
+}
+
+// close ends the file, or leaves the earlier one if something went wrong.
+func (f *file) close() error {
+	switch {
+	case f.whole == nil:
+		return cmp.Or(f.Err, f.out.Close())
+	case f.Err != nil:
+		_ = f.whole.Cleanup()
+		return f.Err
+	}
+	return f.whole.CloseAtomicallyReplace()
+}
+
+// end writes what is left.
 func (f *file) end() {
 	if f.Err == nil {
 		f.Err = f.ng.End(wall(f.last), 0)
@@ -144,9 +179,7 @@ func (f *file) end() {
 	if f.Err == nil {
 		f.Err = f.buf.Flush()
 	}
-	if err := f.out.Close(); f.Err == nil {
-		f.Err = err
-	}
+	f.Err = f.close()
 }
 
 // wall is an instant of virtual time as a file has it: runs begin with 1970.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -344,5 +345,60 @@ func TestCaptureOntoAFullDisk(t *testing.T) {
 	}
 	if d := c.Done(); len(d) != 1 || d[0].Err == nil || !strings.Contains(fmt.Sprint(d[0].Err), "no space left") {
 		t.Error(d)
+	}
+}
+
+// An earlier file stays as it is until the next one is whole, also if that cannot be written; a link stays a link.
+func TestCaptureLeavesTheEarlierFile(t *testing.T) {
+	dir := t.TempDir()
+	earlier, link := filepath.Join(dir, "earlier.pcapng"), filepath.Join(dir, "link.pcapng")
+	if err := errors.Join(os.WriteFile(earlier, []byte("earlier"), 0o600), os.Symlink(earlier, link)); err != nil {
+		t.Fatal(err)
+	}
+	left := func() string {
+		b, err := os.ReadFile(earlier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	e := parse(t)
+	for _, interrupted := range []bool{true, false} {
+		ctx, stop := context.WithCancel(t.Context())
+		c := &Captures{Wanted: Wanted{File: link}}
+		during := 0
+		o := run.Options{World: "sim", Capture: c, Progress: func(p run.Progress) {
+			if p.Part < 0.3 || p.Last {
+				return
+			}
+			if during++; left() != "earlier" {
+				t.Error("the earlier file is gone while the run goes on")
+			}
+			if interrupted {
+				stop()
+			}
+		}}
+		_, err := run.RunOnce(ctx, e, o, e.Schemes[0], build.Observer{})
+		stop()
+		if (err != nil) != interrupted || during == 0 {
+			t.Fatal(err, during)
+		}
+		if d := c.Done(); len(d) != 1 || d[0].Err != nil || len(frames(t, []byte(left()))) != d[0].Frames {
+			t.Errorf("interrupted %v: %v", interrupted, d)
+		}
+		if err := os.WriteFile(earlier, []byte("earlier"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &file{Done: Done{File: link}}
+	if err := f.create(); err != nil {
+		t.Fatal(err)
+	}
+	if f.Err = errors.New("no space left"); f.close() == nil || left() != "earlier" {
+		t.Error("what could not be written is there")
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil || len(list) != 2 || list[1].Type() != os.ModeSymlink {
+		t.Error(list, err)
 	}
 }

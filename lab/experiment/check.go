@@ -397,12 +397,16 @@ func (e *Experiment) checkMeasure(plan *topology.Plan, flows []Flow) error {
 				return &ofKey{[]string{"measure", [...]string{"steady", "queue"}[i]}, fmt.Errorf("the span from %v to %v must lie within the duration and begin and end at a sample", w.From, w.To)}
 			}
 		}
-		node, _, err := plan.Port(m.From, m.To)
+		node, ports, err := plan.Ports(m.From, m.To)
 		if err != nil {
 			return at(m.Kind, "bottleneck: %v", err)
 		}
 		if plan.Nodes[node].Host {
 			return at(m.Kind, "bottleneck: %s is a host, and dynamics are of a port of a switch", m.From)
+		}
+		if n := len(ports); n > 1 {
+			return at(m.Kind, "bottleneck: %d links lead from %s to %s, and dynamics are of one port "+
+				"(a probe queue at %[2]s>%[3]s is of all)", n, m.From, m.To)
 		}
 	}
 	if err := e.checkGroups(); err != nil {
@@ -513,14 +517,12 @@ func (e *Experiment) checkFailures(plan *topology.Plan) error {
 // Places are the ports of a link that changes, at one end: several, if there are parallel ones.
 func (ev *Event) Places(plan *topology.Plan) (list []Place, err error) {
 	a, b, _ := strings.Cut(ev.Link.V, ">")
-	node, _, err := plan.Port(a, b)
+	node, ports, err := plan.Ports(a, b)
 	if err != nil {
 		return nil, at(ev.Link, "%v", err)
 	}
-	for port, end := range plan.Nodes[node].Ends {
-		if plan.Nodes[end.Node].Name == b {
-			list = append(list, Place{node, port})
-		}
+	for _, port := range ports {
+		list = append(list, Place{node, port})
 	}
 	return list, nil
 }

@@ -14,7 +14,7 @@ func (e *Experiment) Impairments(plan *topology.Plan, seed uint64) (map[int]map[
 	for i := range e.Impair {
 		m := &e.Impair[i]
 		from, to, _ := strings.Cut(m.Link.V, ">")
-		node, _, err := plan.Port(to, from)
+		node, ports, err := plan.Ports(to, from)
 		if err != nil {
 			return nil, at(m.Link, "impair: %v", err)
 		}
@@ -28,11 +28,9 @@ func (e *Experiment) Impairments(plan *topology.Plan, seed uint64) (map[int]map[
 		if all[node] == nil {
 			all[node] = map[int]impair.Spec{}
 		}
-		for port, end := range plan.Nodes[node].Ends {
-			if plan.Nodes[end.Node].Name == from { // all of parallel links
-				s := all[node][port]
-				all[node][port] = impair.Spec{Seed: seed<<20 ^ uint64(node), Rules: append(s.Rules, list...)}
-			}
+		for _, port := range ports {
+			s := all[node][port]
+			all[node][port] = impair.Spec{Seed: seed<<20 ^ uint64(node), Rules: append(s.Rules, list...)}
 		}
 	}
 	return all, nil

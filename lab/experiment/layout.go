@@ -17,12 +17,33 @@ const (
 	mostFat   = 64
 )
 
-// layouts lay out the kinds of topologies; free is the one that is a list of nodes and links.
-var layouts = map[string]func(l *layout) *topology.Plan{
-	"dumbbell": (*layout).dumbbell, "star": (*layout).star, "compact": (*layout).compact,
-	"parking-lot": (*layout).parkingLot, "chain": (*layout).chain, "ring": (*layout).chain,
-	"clos": (*layout).clos, "leaf-spine": (*layout).clos, "fat-tree": (*layout).fatTree,
-	"dragonfly": (*layout).dragonfly, "rail": (*layout).rail, "planes": (*layout).planes,
+// kinds are the kinds of topologies, and what lays them out; free is the one that is a list of nodes and links.
+var kinds = []struct {
+	name string
+	lay  func(l *layout) *topology.Plan
+}{
+	{"dumbbell", func(l *layout) *topology.Plan {
+		return topology.Dumbbell(l.size("pairs", l.Pairs, 1, 0), l.host, l.trunk)
+	}},
+	{"star", func(l *layout) *topology.Plan { return topology.Star(l.size("hosts", l.Hosts, 2, 0), l.host) }},
+	{"compact", func(l *layout) *topology.Plan {
+		return topology.Compact(l.size("bursters", l.Bursters, 1, 14), l.host, l.trunk)
+	}},
+	{"parking-lot", func(l *layout) *topology.Plan {
+		return topology.ParkingLot(l.size("lots", l.Lots, 1, 0), l.host, l.trunk)
+	}},
+	{"chain", (*layout).chain}, {"ring", (*layout).chain}, {"clos", (*layout).clos}, {"leaf-spine", (*layout).clos},
+	{"fat-tree", (*layout).fatTree}, {"dragonfly", (*layout).dragonfly}, {"rail", (*layout).rail},
+	{"planes", (*layout).planes}, {"free", (*layout).free},
+}
+
+// topologies are the names of all kinds.
+func topologies() []string {
+	names := make([]string, len(kinds))
+	for i := range kinds {
+		names[i] = kinds[i].name
+	}
+	return names
 }
 
 // layout is a topology that is being laid out.
@@ -37,7 +58,7 @@ func (e *Experiment) layout() *layout {
 	return &layout{Topology: &e.Topology, host: host, trunk: trunk, core: e.core(trunk)}
 }
 
-// size is one of the topology's numbers; least is the least, and or what it is if absent.
+// size is one of the topology's numbers; least is the least, which it is if it is wrong, and or what it is if absent.
 func (l *layout) size(name string, v config.Value[int], least, or int) int {
 	n := v.Or(or)
 	if n < least || n > most {
@@ -45,6 +66,7 @@ func (l *layout) size(name string, v config.Value[int], least, or int) int {
 			v.Line = l.Kind.Line
 		}
 		l.wrong(at(v, "%s of a %s: %d to %d, not %d", name, l.Kind.V, least, most, n))
+		return least
 	}
 	return n
 }
@@ -63,38 +85,6 @@ func (l *layout) wrong(err error) {
 	if l.err == nil {
 		l.err = err
 	}
-}
-
-func (l *layout) dumbbell() *topology.Plan {
-	n := l.size("pairs", l.Pairs, 1, 0)
-	if l.err != nil {
-		return nil
-	}
-	return topology.Dumbbell(n, l.host, l.trunk)
-}
-
-func (l *layout) star() *topology.Plan {
-	n := l.size("hosts", l.Hosts, 2, 0)
-	if l.err != nil {
-		return nil
-	}
-	return topology.Star(n, l.host)
-}
-
-func (l *layout) compact() *topology.Plan {
-	n := l.size("bursters", l.Bursters, 1, 14)
-	if l.err != nil {
-		return nil
-	}
-	return topology.Compact(n, l.host, l.trunk)
-}
-
-func (l *layout) parkingLot() *topology.Plan {
-	n := l.size("lots", l.Lots, 1, 0)
-	if l.err != nil {
-		return nil
-	}
-	return topology.ParkingLot(n, l.host, l.trunk)
 }
 
 // chain is a chain of switches, or a ring.

@@ -221,14 +221,12 @@ func (p *Probe) Places(plan *topology.Plan) (list []Place, err error) {
 	for _, name := range p.At.V {
 		a, b, isPort := strings.Cut(name, ">")
 		if isPort {
-			node, _, err := plan.Port(a, b)
+			node, ports, err := plan.Ports(a, b)
 			if err != nil {
 				return nil, at(p.At, "%v", err)
 			}
-			for port, end := range plan.Nodes[node].Ends {
-				if plan.Nodes[end.Node].Name == b {
-					add(Place{node, port})
-				}
+			for _, port := range ports {
+				add(Place{node, port})
 			}
 			continue
 		}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,6 +60,29 @@ func TestSampleOnlyForSamples(t *testing.T) {
 			t.Errorf("%q: a sample every %v of %v", measure, e.Measure.Sample, e.Duration)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%q: %v, want %s", measure, err, want)
+		}
+	}
+}
+
+// The measurement of a bottleneck is of one port. Two switches that several links join have more than one.
+func TestDynamicsAreOfOnePort(t *testing.T) {
+	const text = `id: test/parallel
+title: parallel links
+duration: 1ms
+topology: {kind: leaf-spine, tors: 2, hosts: 1, spines: 1, uplinks: %d}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3,
+  xoff: 256KB, buffer: 16MB}
+flows: [{name: a, from: H0, to: H1}]
+schemes: [none]
+measure: {kind: dynamics, from: T0, to: C0, sample: 10us, steady: {from: 0s, to: 1ms}, queue: {from: 0s, to: 1ms}}
+`
+	for links, want := range map[int]string{
+		1: "<nil>",
+		3: "x.yaml:9: bottleneck: 3 links lead from T0 to C0, and dynamics are of one port " +
+			"(a probe queue at T0>C0 is of all)",
+	} {
+		if _, err := Parse("x.yaml", fmt.Appendf(nil, text, links)); fmt.Sprint(err) != want {
+			t.Errorf("%d links: %v; want %s", links, err, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (e *Experiment) missing() (err error) {
 		values := needed{"values", len(s.Values) > 0, "values: [0.2, 0.4]"}
 		in(check("sweep", needed{"name", s.Name != "", ofSweep}, values), "sweep")
 	}
-	in(check("topology", need("kind", e.Topology.Kind, topologies)), "topology")
+	in(check("topology", need("kind", e.Topology.Kind, strings.Join(topologies(), ", "))), "topology")
 	for i := range e.Flows {
 		g, n := &e.Flows[i], strconv.Itoa(i)
 		in(check("flows "+g.Name.Or(n), need("from", g.From, aHost), need("to", g.To, aHost)), "flows", n)
@@ -67,6 +67,10 @@ func (e *Experiment) missing() (err error) {
 		w, n := &e.Workloads[i], strconv.Itoa(i)
 		in(check("workload "+w.Name.Or(n), need("from", w.From, aHost)), "workloads", n)
 		in(w.missing(n), "workloads", n)
+	}
+	for i := range e.Events {
+		in(check(fmt.Sprintf("event %d", i+1), need("at", e.Events[i].At, "when it happens: at: 10ms")),
+			"events", strconv.Itoa(i))
 	}
 	for i := range e.Impair {
 		in(check("impair", need("link", e.Impair[i].Link, "a direction of a link: S0>H1")), "impair", strconv.Itoa(i))

@@ -2,6 +2,8 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"photon/config"
 	"photon/dataplane"
@@ -12,22 +14,14 @@ import (
 // mostDelay is so small that the round trip of the longest path can be told.
 const mostDelay = 100 * units.Second
 
-// topologies are the kinds that there are.
-const topologies = "dumbbell, star, compact, parking-lot, chain, ring, clos, leaf-spine, fat-tree, dragonfly, rail, planes, free"
-
 // Plan lays out the experiment's topology.
 func (e *Experiment) Plan() (*topology.Plan, error) {
 	l := e.layout()
-	lay := layouts[l.Kind.V]
-	var p *topology.Plan
-	switch {
-	case lay != nil:
-		p = lay(l)
-	case l.Kind.V == "free":
-		p, l.err = e.free(l.host)
-	default:
-		return nil, at(l.Kind, "topology %q: there are %s", l.Kind.V, topologies)
+	i := slices.Index(topologies(), l.Kind.V)
+	if i < 0 {
+		return nil, at(l.Kind, "topology %q: there are %s", l.Kind.V, strings.Join(topologies(), ", "))
 	}
+	p := kinds[i].lay(l)
 	if l.err != nil {
 		return nil, l.err
 	}
@@ -57,9 +51,15 @@ func (e *Experiment) core(trunk dataplane.Link) dataplane.Link {
 }
 
 // free is a list of nodes and links.
-func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
+func (l *layout) free() *topology.Plan {
+	p, err := l.listed(l.host)
+	l.wrong(err)
+	return p
+}
+
+func (t *Topology) listed(host dataplane.Link) (*topology.Plan, error) {
 	p := topology.New()
-	for _, n := range e.Topology.Nodes {
+	for _, n := range t.Nodes {
 		if _, known := p.Find(n.Name.V); known || n.Name.V == "" {
 			return nil, at(n.Name, "node %q: every node needs a name of its own", n.Name.V)
 		}
@@ -77,7 +77,7 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 		}
 		p.Switch(layer, "%s", n.Name.V)
 	}
-	for _, l := range e.Topology.Links {
+	for _, l := range t.Links {
 		var ends [2]int
 		for i, end := range []config.Value[string]{l.A, l.B} {
 			node, ok := p.Find(end.V)
@@ -95,7 +95,7 @@ func (e *Experiment) free(host dataplane.Link) (*topology.Plan, error) {
 		}
 		p.Connect(ends[0], ends[1], link)
 	}
-	for i, n := range e.Topology.Nodes {
+	for i, n := range t.Nodes {
 		if node, _ := p.Find(n.Name.V); node != i { // NICs are named when a host has its second link
 			host, _ := p.HostOf(node)
 			return nil, at(n.Name, "node %q: the NICs of host %s are called so: name one of the two otherwise",

@@ -124,7 +124,7 @@ func (e *Experiment) checkUnused() error {
 // checkUnused finds keys of other topologies.
 func (t *Topology) checkUnused() error {
 	is := func(kinds ...string) bool { return slices.Contains(kinds, t.Kind.V) }
-	if !is(strings.Split(topologies, ", ")...) {
+	if !is(topologies()...) {
 		return nil // which is reported elsewhere
 	}
 	clos := is("clos", "leaf-spine")

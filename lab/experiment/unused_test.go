@@ -110,6 +110,8 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 		{"sample: 10us", "sample: 10us\n  kind: dynamics\n  from: H4\n  to: S0\n" +
 			"  steady: {from: 1ms, to: 2ms}\n  queue: {from: 1ms, to: 2ms}",
 			"x.yaml:13: bottleneck: H4 is a host, and dynamics are of a port of a switch"},
+		{"schemes:", "events: [{link: S0>H1, rate: 5Gbps}]\nschemes:",
+			"x.yaml:10: event 1: at is missing (when it happens: at: 10ms)"},
 		{"flows: [long]}", "flows: [long], at: [S0]}", "x.yaml:15: probe got: received has no at"},
 		{"flows: [long]}", "flows: [long], priority: 3}", "x.yaml:15: probe got: received has no priority"},
 		{"hosts: 5}", "hosts: 5, spines: 2}", "x.yaml:4: topology: a star has no spines"},

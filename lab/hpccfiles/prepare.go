@@ -88,7 +88,12 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 			return nil, f.Config.at(s.line, "%s: %w", s.key, err)
 		}
 	}
-	return nil, err
+	// Otherwise with the flows, or with the network that they are to pass.
+	flows := f.FlowFile
+	if f.Trace != nil {
+		flows = f.Trace.File
+	}
+	return nil, &config.Error{File: flows, Err: fmt.Errorf("%w (the network is that of %s)", err, f.Topology.File)}
 }
 
 // prepareAs prepares, and knows of most mistakes where they are.

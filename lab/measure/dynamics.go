@@ -15,6 +15,7 @@ type dynamics struct {
 	n          *build.Network
 	bottleneck build.Switch
 	port       int
+	capacity   units.Rate
 	rtt        units.Time
 	packet     units.Size // full frame in the queue
 
@@ -34,6 +35,7 @@ func watchDynamics(e *experiment.Experiment, n *build.Network) (*dynamics, error
 		return nil, err
 	}
 	d := &dynamics{e: e, n: n, bottleneck: n.Switches[node], port: port, packet: e.Packet()}
+	d.capacity = n.Plan.Nodes[node].Ends[port].Link.Rate
 	for i := range n.Flows {
 		d.rtt = max(d.rtt, 2*n.Plan.Delay(n.Flows[i].From, n.Flows[i].To))
 	}
@@ -84,7 +86,7 @@ func (d *dynamics) metrics() Metrics {
 		m[name] = nil
 	}
 	set := func(name string, v float64) { m[name] = &v }
-	capacity := float64(d.e.Parameters.LinkRate.Value.V)
+	capacity := float64(d.capacity)
 	peak, peakAt := units.Size(0), 0
 	converged := false
 	for i, at := range d.time {

@@ -86,3 +86,40 @@ measure:
 		}
 	}
 }
+
+// The overload is over when the senders fit into the bottleneck, whatever the rate of the hosts' links.
+func TestOverloadIsOfTheBottleneck(t *testing.T) {
+	const text = `
+id: test/capacity
+title: two senders, and a trunk of another rate
+duration: 200us
+topology: {kind: dumbbell, pairs: 2}
+parameters: {link_rate: 10Gbps, trunk_rate: %dGbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 1MB, buffer: 16MB, start_phase: 0s}
+flows: [{name: f, from: H0..H1, to: R0..R1, rate: 4Gbps}]
+schemes: [none]
+measure: {kind: dynamics, from: S0, to: S1, sample: 10us, steady: {from: 0s, to: 200us}, queue: {from: 0s, to: 200us}}
+`
+	for trunk, over := range map[int]bool{5: false, 9: true, 40: true} {
+		e, err := experiment.Parse("capacity.yaml", fmt.Appendf(nil, text, trunk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		world := sim.New()
+		n, err := build.Build(e, world, e.Schemes[0], 1, build.Observer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Start(e, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := world.Run(t.Context(), e.Duration); err != nil {
+			t.Fatal(err)
+		}
+		w.Finish()
+		if at := w.Metrics()["aggregate_rate_converged_s"]; (at != nil) != over {
+			t.Errorf("8 Gbit/s into %d Gbit/s: the overload is over at %s", trunk, experiment.Number(at, "s"))
+		}
+	}
+}

@@ -41,7 +41,10 @@ func typeName(t reflect.Type) string {
 // fields say: a quantity is text with a unit, a setting is its value.
 func shape(t reflect.Type) *jsonschema.Schema {
 	quantity := func(what, example string) *jsonschema.Schema {
-		return &jsonschema.Schema{Type: "string", Description: what + " with its unit, as in " + example}
+		return &jsonschema.Schema{
+			Extras: types("string", "integer"), Minimum: "0", Maximum: "0", // 0 needs no unit
+			Description: what + " with its unit, as in " + example,
+		}
 	}
 	switch t {
 	case reflect.TypeFor[units.Time]():
@@ -51,18 +54,28 @@ func shape(t reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[units.Size]():
 		return quantity("a size", "512KB")
 	}
-	if t == reflect.TypeFor[float64]() {
-		return orSwept("number")
+	switch t.Kind() {
+	case reflect.Float64:
+		return orSwept(&jsonschema.Schema{Type: "number"})
+	case reflect.Int, reflect.Uint64:
+		return orSwept(&jsonschema.Schema{Type: "integer"})
+	case reflect.Bool:
+		return orSwept(&jsonschema.Schema{Type: "boolean"})
+	case reflect.String:
+		return text("")
+	case reflect.Slice:
+		ofScheme, isAfters := t.Elem() == reflect.TypeFor[experiment.SchemeUse](), t == reflect.TypeFor[experiment.Afters]()
+		if item := shape(t.Elem()); item != nil && !ofScheme && !isAfters {
+			return orSwept(&jsonschema.Schema{Type: "array", Items: item})
+		}
 	}
 	if t == reflect.TypeFor[experiment.SchemeUse]() {
 		params := &jsonschema.Schema{Type: "object", AdditionalProperties: sourced(reflect.TypeFor[string]())}
-		text := func(what string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Description: what} }
 		return either(text("a scheme by its name"), "name", text(""), "params", params, "label", text("what results and claims call it; its name if absent"))
 	}
 	if t == reflect.TypeFor[experiment.Afters]() {
-		text := func(what string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Description: what} }
 		one := either(text("a group of flows or a collective, until all of it has arrived"), "flows", text("a group of flows or a collective"), "at", text("end, start, acknowledged, or a size"),
-			"delay", quantity("a time", "50us"), "all", &jsonschema.Schema{Type: "boolean"})
+			"delay", quantity("a time", "50us"), "all", shape(reflect.TypeFor[bool]()))
 		one.AnyOf = append(one.AnyOf, &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{AnyOf: slices.Clone(one.AnyOf)}})
 		return one
 	}
@@ -78,10 +91,7 @@ func shape(t reflect.Type) *jsonschema.Schema {
 // sourced is a parameter: a value, alone or with its source.
 func sourced(t reflect.Type) *jsonschema.Schema {
 	value := plainShape(t)
-	if t.Kind() == reflect.String { // a scheme's parameter is text to photon, and may look like anything
-		value = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}}}
-	}
-	return either(value, "value", value, "source", &jsonschema.Schema{Type: "string", Description: "where the value comes from"})
+	return either(value, "value", value, "source", text("where the value comes from"))
 }
 
 // either is something short, or an object with keys and values.
@@ -95,23 +105,22 @@ func either(short *jsonschema.Schema, keysAndValues ...any) *jsonschema.Schema {
 
 func plainShape(t reflect.Type) *jsonschema.Schema {
 	if t.Kind() == reflect.Float64 {
-		n := orSwept("number")
+		n := shape(t)
 		n.AnyOf = append(n.AnyOf, &jsonschema.Schema{Type: "string", Pattern: "^[0-9.]+ ?(%|/ ?[0-9.]+)$", Description: "60% or 1/8"})
 		return n
 	}
-	if s := shape(t); s != nil {
-		return s
-	}
-	switch t.Kind() {
-	case reflect.Int:
-		return orSwept("integer")
-	case reflect.Slice:
-		return &jsonschema.Schema{Type: "array", Items: plainShape(t.Elem())}
-	}
-	return &jsonschema.Schema{Type: "string"}
+	return shape(t)
 }
 
-// orSwept is a number, or the name of the sweep's quantity that stands in its place.
-func orSwept(kind string) *jsonschema.Schema {
-	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: kind}, {Type: "string", Pattern: "\\$[a-z]+"}}}
+// text is what the reader takes as it is written, though it look like a number.
+func text(what string) *jsonschema.Schema {
+	return &jsonschema.Schema{Extras: types("string", "number", "boolean"), Description: what}
+}
+
+// types are several of which a value may be.
+func types(names ...string) map[string]any { return map[string]any{"type": names} }
+
+// orSwept is something, or the name of the sweep's quantity that stands in its place.
+func orSwept(s *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "string", Pattern: "\\$"}}}
 }

@@ -82,20 +82,32 @@ func (p *Plan) Find(name string) (node int, ok bool) {
 
 // Port returns the first port of node from that leads to its neighbour to.
 func (p *Plan) Port(from, to string) (node, port int, err error) {
-	a, ok := p.Find(from)
-	if !ok {
-		return 0, 0, fmt.Errorf("there is no node %q", from)
+	node, ports, err := p.Ports(from, to)
+	if err != nil {
+		return 0, 0, err
 	}
-	for i, e := range p.Nodes[a].Ends {
-		if p.Nodes[e.Node].Name == to {
-			return a, i, nil
-		}
+	return node, ports[0], nil
+}
+
+// Ports returns all ports of node from that lead to its neighbour to: several, if there are parallel links.
+func (p *Plan) Ports(from, to string) (node int, ports []int, err error) {
+	node, ok := p.Find(from)
+	if !ok {
+		return 0, nil, fmt.Errorf("there is no node %q", from)
 	}
 	var neighbours []string
-	for _, e := range p.Nodes[a].Ends {
-		neighbours = append(neighbours, p.Nodes[e.Node].Name)
+	for i, e := range p.Nodes[node].Ends {
+		name := p.Nodes[e.Node].Name
+		if name == to {
+			ports = append(ports, i)
+		}
+		neighbours = append(neighbours, name)
 	}
-	return 0, 0, fmt.Errorf("%s has no link to %q (it has links to %s)", from, to, strings.Join(slices.Compact(neighbours), ", "))
+	if len(ports) == 0 {
+		return 0, nil, fmt.Errorf("%s has no link to %q (it has links to %s)", from, to,
+			strings.Join(slices.Compact(neighbours), ", "))
+	}
+	return node, ports, nil
 }
 
 // Hosts returns the numbers of all hosts, in order; Endpoints those of all NICs. The slice is the plan's.
