@@ -44,7 +44,7 @@ type Measurement struct {
 	Measured *float64         `json:"measured"`           // over the seeds; null: infinite, or not known
 	AtLeast  *float64         `json:"at_least,omitempty"` // where something never happened: what is known of it by the time for which was waited
 	AtMost   *float64         `json:"at_most,omitempty"`  // the same of what has no end below, and of a quotient by what never happened
-	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros, or a seed has no value of what is no time
+	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros, or senseless, or a seed has no value of what is no time
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
 	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
 	N        int              `json:"n"`
@@ -163,6 +163,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
 		all = append(all, x)
 	}
+	m.Unknown = m.Unknown || len(all) == 2 && senseless(all[0].v, all[1].v)
 	est := estimate(p, all, m.Unknown)
 	est.put(p, &m)
 	est.judge(p, &m)
@@ -310,12 +311,16 @@ func lateness(p *experiment.Part, samples []sampled, of func(sampled) float64) (
 	return least, most
 }
 
-// quotient of two numbers, which may be times of what never happened (infinite); neither if both are. By a number below
-// zero, as phase margins may be, none says which one is ahead.
+// senseless reports whether quotients of a and b may not say which one is ahead: of seeds of which one is divided by a
+// number below zero, as phase margins may be, or is itself below zero and divided by none.
+func senseless(a, b []float64) bool {
+	least := slices.Min(b)
+	return least < 0 || least == 0 && slices.Min(a) < 0
+}
+
+// quotient of two numbers, which may be times of what never happened (infinite); neither if both are.
 func quotient(a, b, neither float64) float64 {
 	switch {
-	case b < 0:
-		return math.NaN()
 	case b == 0 && a > 0:
 		return math.Inf(1)
 	case math.IsInf(a, 1) && math.IsInf(b, 1):

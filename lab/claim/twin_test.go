@@ -323,3 +323,26 @@ func TestNeverProvesNoMoreThanLate(t *testing.T) {
 		}
 	})
 }
+
+// By a number below zero nothing is more or less than another, whatever other seeds say, and of two below zero the
+// quotient says nothing; by a zero it says nothing of what is below it.
+func TestQuotientsBelowZeroProveNothing(t *testing.T) {
+	e := watched(t)
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawClaim(t)
+		p.As, p.Schemes = experiment.Ratio, []string{"a", "b"}
+		if p.Limit == nil {
+			p.Paper, p.Limit, p.Bound, p.Within = nil, ptr(1), "", 0.25
+		}
+		n := rapid.IntRange(1, 5).Draw(t, "n")
+		values := rapid.SampledFrom([]float64{-9, 0, 1, 1, 1})
+		a, b := rapid.SliceOfN(values, n, n).Draw(t, "a"), rapid.SliceOfN(values, n, n).Draw(t, "b")
+		k := rapid.IntRange(0, n-1).Draw(t, "below")
+		if b[k] = -1; rapid.Bool().Draw(t, "by zero") {
+			a[k], b[k] = -9, 0
+		}
+		if m := judgedOf(t, e, &p, [][]float64{a, b}); m.Verdict != Contradicted {
+			t.Fatalf("%v by %v: %s, %+v", a, b, m.Says(), m)
+		}
+	})
+}
