@@ -44,7 +44,7 @@ type Measurement struct {
 	Measured *float64         `json:"measured"`           // over the seeds; null: infinite, or not known
 	AtLeast  *float64         `json:"at_least,omitempty"` // where something never happened: what is known of it by the time for which was waited
 	AtMost   *float64         `json:"at_most,omitempty"`  // the same of what has no end below, and of a quotient by what never happened
-	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros, or a seed has no value of what is no time
+	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros, or senseless, or a seed has no value of what is no time
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
 	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
 	N        int              `json:"n"`
@@ -163,6 +163,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
 		all = append(all, x)
 	}
+	m.Unknown = m.Unknown || len(all) == 2 && senseless(all[0].v, all[1].v)
 	est := estimate(p, all, m.Unknown)
 	est.put(p, &m)
 	est.judge(p, &m)
@@ -229,11 +230,16 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 			est.never++
 		}
 	}
-	if samples[0].never {
-		est.least = &samples[0].watched
-	}
-	if len(samples) == 2 {
-		est.least, est.most = lateness(p, samples, of(samples[0], all), of(samples[1], all))
+	switch {
+	case len(samples) == 2:
+		est.least, est.most = lateness(p, samples, func(x sampled) float64 { return of(x, all) })
+	case samples[0].never:
+		x := samples[0].cameAt(samples[0].watched)
+		least := of(x, all)
+		if low, _, ok := stat.Interval(n, func(runs []int) float64 { return of(x, runs) }); ok {
+			least = min(least, low)
+		}
+		est.least = &least
 	}
 	interval := func(neither float64) (low, high float64, ok bool) {
 		return stat.Interval(n, func(runs []int) float64 {
@@ -255,20 +261,41 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 	return est
 }
 
-// lateness is what is known of a quotient of a and b if seeds of one of them, or of both, never came.
-func lateness(p *experiment.Part, samples []sampled, a, b float64) (least, most *float64) {
+// cameAt is x if what never came had come at a time.
+func (x sampled) cameAt(at float64) sampled {
+	x.v = slices.Clone(x.v)
+	for k, v := range x.v {
+		if math.IsInf(v, 1) {
+			x.v[k] = at
+		}
+	}
+	return x
+}
+
+// lateness is what is known of a quotient if seeds of one of two schemes, or of both, never came, but others of them did:
+// a median or a mean is then no later than what did.
+func lateness(p *experiment.Part, samples []sampled, of func(sampled) float64) (least, most *float64) {
+	last := 0.0 // of what came
+	for _, x := range samples {
+		last = max(last, slices.Max(x.cameAt(0).v))
+	}
+	a, b := of(samples[0]), of(samples[1])
 	if samples[0].never && b > 0 {
-		v := later
+		v := min(later, of(samples[0].cameAt(last*later))/b)
 		if samples[0].watched > 0 || p.Over != "" {
-			v = samples[0].watched / b
+			v = of(samples[0].cameAt(samples[0].watched)) / b
 		}
 		least = &v
 	}
 	if samples[1].never {
 		v := 1 / later
-		if samples[1].watched > 0 {
-			v = min(a/samples[1].watched, math.MaxFloat64) // a file has no infinity
+		if by := of(samples[1].cameAt(last * later)); by > 0 {
+			v = max(v, a/by)
 		}
+		if samples[1].watched > 0 {
+			v = a / of(samples[1].cameAt(samples[1].watched))
+		}
+		v = min(v, math.MaxFloat64) // a file has no infinity
 		most = &v
 	}
 	if p.Kind() == experiment.Reduction {
@@ -284,12 +311,16 @@ func lateness(p *experiment.Part, samples []sampled, a, b float64) (least, most 
 	return least, most
 }
 
-// quotient of two numbers, which may be times of what never happened (infinite); neither if both are. By a number below
-// zero, as phase margins may be, none says which one is ahead.
+// senseless reports whether quotients of a and b may not say which one is ahead: of seeds of which one is divided by a
+// number below zero, as phase margins may be, or is itself below zero and divided by none.
+func senseless(a, b []float64) bool {
+	least := slices.Min(b)
+	return least < 0 || least == 0 && slices.Min(a) < 0
+}
+
+// quotient of two numbers, which may be times of what never happened (infinite); neither if both are.
 func quotient(a, b, neither float64) float64 {
 	switch {
-	case b < 0:
-		return math.NaN()
 	case b == 0 && a > 0:
 		return math.Inf(1)
 	case math.IsInf(a, 1) && math.IsInf(b, 1):

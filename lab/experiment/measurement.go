@@ -344,6 +344,8 @@ func (m *Metric) check(e *Experiment) error {
 	switch low, high := m.Sizes[0], m.Sizes[1]; {
 	case m.Per.IsSet() && !(m.Per.V > 0 && m.Per.V <= math.MaxFloat64):
 		return at(m.Per, "metric %s: per %v: the result is divided by it, and it must be above 0", m.Name, m.Per.V)
+	case !finite(&m.Value):
+		return at(m.Do, "metric %s: value %v is no threshold: a number, and not infinite", m.Name, m.Value)
 	case m.Hold < 0:
 		return at(m.Do, "metric %s: hold %v must not be negative", m.Name, m.Hold)
 	case !(m.Part >= 0 && m.Part <= math.MaxFloat64):
