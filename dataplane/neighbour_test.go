@@ -186,6 +186,9 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 				t.Errorf("%+v", n)
 			}
 		}
+		if n := r.sw.Stats(r.now).NeighbourFailures; n != 2 {
+			t.Errorf("%d failures of two neighbours that have failed once", n)
+		}
 		r.in(1, answerTo(q, mac(77)), len(q))
 		r.poll()
 		r.in(0, numbered("10.2.7.7", 1), 120)
@@ -372,6 +375,15 @@ func TestNeighbourInAVLAN(t *testing.T) {
 		if got := r.out(2, 5); len(got) != 1 || wire.MACAt(got[0]) != mac(77) || binary.BigEndian.Uint16(got[0][14:])&wire.VLANID != 20 {
 			t.Fatalf("% x", got)
 		}
+		r.now += units.Second
+		r.asks(1)
+		r.now += neighbour.ReachableTime
+		elsewhere := len(r.out(1, 5))
+		r.poll()
+		if got := r.out(2, 5); len(got) != 1 || wire.MACAt(got[0]) != mac(77) || elsewhere != 0 {
+			t.Errorf("asked again at its port % x, elsewhere %d times", got, elsewhere)
+		}
+		r.in(2, b, len(b))
 		ch, err := r.sw.PrepareLink(2, LinkState{})
 		if err != nil {
 			t.Fatal(err)
@@ -381,7 +393,80 @@ func TestNeighbourInAVLAN(t *testing.T) {
 		if r.asks(1)["10.2.0.2"] == nil || r.sw.Neighbours()[0].State != "incomplete" || r.sw.Neighbours()[0].Port != noPort {
 			t.Errorf("%+v", r.sw.Neighbours())
 		}
+		if n := r.discarded(DropLink); n != 0 {
+			t.Errorf("%d questions are for a port without a link", n)
+		}
 	})
+}
+
+// What is discarded because too much waits is of the port through which it came.
+func TestWhatWaitedTooLongIsOfItsPort(t *testing.T) {
+	r := newRig(t, askingConfig())
+	r.asks(1)
+	r.in(0, numbered("10.2.7.7", 0), 120)
+	for i := range maxWaiting {
+		r.in(2, numbered("10.2.7.7", i), 120)
+	}
+	for port, want := range []uint64{1, 0, 0} {
+		got := uint64(0)
+		for _, n := range r.stats(port).Discards[DropNeighbour] {
+			got += n
+		}
+		if got != want {
+			t.Errorf("%d are discarded of port %d, want %d", got, port, want)
+		}
+	}
+}
+
+// serveDue has each port be served that says it is due.
+func (r *rig) serveDue() {
+	for p := range r.sw.ports {
+		if r.sw.Next(r.now, p) <= r.now {
+			r.out(p, 200)
+		}
+	}
+	r.poll()
+}
+
+// Nothing waits for a neighbour behind a port that has lost its link, or for one of which no route is left: that it is not
+// there is known at once, although no other frame comes.
+func TestNothingWaitsInVain(t *testing.T) {
+	for what, change := range map[string]func(*rig){
+		"without a link": func(r *rig) { r.link(1, false) },
+		"without a route": func(r *rig) {
+			c := r.sw.config
+			c.Router.Routes = nil
+			r.takeOver(c)
+		},
+		"without a router": func(r *rig) {
+			c := r.sw.config
+			c.Router, c.Ports = Router{}, slices.Clone(c.Ports)
+			c.Ports[1].Addresses = nil
+			r.takeOver(c)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			eachCrew(t, askingConfig(), func(t *testing.T, r *rig) {
+				r.asks(1)
+				for i := range 6 {
+					r.in(i%2*2, numbered("10.2.7.7", i), 120)
+				}
+				change(r)
+				r.serveDue()
+				waiting := 0
+				for _, w := range r.sw.workers {
+					waiting += w.waits
+				}
+				lost := uint64(0)
+				for why := range r.stats(0).Discards {
+					lost += r.discarded(Reason(why))
+				}
+				if waiting != 0 || lost != 6 {
+					t.Errorf("%d wait, %d are discarded", waiting, lost)
+				}
+			})
+		})
+	}
 }
 
 // Nothing but what a neighbour says of itself, where it is asked and as the RFCs want it, is believed.
