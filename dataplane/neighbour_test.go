@@ -399,6 +399,68 @@ func TestNeighbourInAVLAN(t *testing.T) {
 	})
 }
 
+// A question comes from the address that the router has in the neighbour's VLAN, with its tag and the priority of what the
+// switch itself says. Answers in another VLAN do not count.
+func TestQuestionsAreOfTheirVLAN(t *testing.T) {
+	c := askingConfig()
+	c.Static, c.Ports[1].Addresses = nil, nil
+	c.VLANs = []VLAN{
+		{ID: 10, Untagged: []uint16{0, 1}, Addresses: []netip.Addr{netip.MustParseAddr("10.2.0.1")}},
+		{ID: 20, Tagged: []uint16{1}, Addresses: []netip.Addr{netip.MustParseAddr("172.16.0.1")}},
+	}
+	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}}}}
+	r := newRig(t, c)
+	got := r.out(1, 9)
+	if len(got) != 1 {
+		t.Fatalf("asked %d times", len(got))
+	}
+	q := got[0]
+	if tci, ok := wire.VLANTag(q); !ok || tci != uint16(c.Control)<<13|20 {
+		t.Errorf("the question's tag is %#x", tci)
+	}
+	if from := netip.AddrFrom4([4]byte(q[32:36])); from.String() != "172.16.0.1" {
+		t.Errorf("the question is from %v", from)
+	}
+	q = slices.Concat(q[:12], q[16:])
+	b := answerTo(q, mac(77))
+	r.in(1, b, len(b))
+	if n := r.sw.Neighbours()[0]; n.State != "incomplete" {
+		t.Errorf("an answer in another VLAN counts: %+v", n)
+	}
+	b = withTag(answerTo(q, routerMAC), 20)
+	r.in(1, b, len(b))
+	if n := r.sw.Neighbours()[0]; n.State != "incomplete" {
+		t.Errorf("an answer with the router's own address counts: %+v", n)
+	}
+	b = withTag(answerTo(q, mac(77)), 20)
+	r.in(1, b, len(b))
+	if n := r.sw.Neighbours()[0]; n.State != "reachable" || n.MAC != mac(77) || n.Port != 1 {
+		t.Errorf("the answer does not count: %+v", n)
+	}
+}
+
+// A neighbour that has failed is asked at once when its port has a link again.
+func TestFailedNeighbourAfterALink(t *testing.T) {
+	r := newRig(t, askingConfig())
+	for range neighbour.MaxRequests + 2 {
+		r.asks(1)
+		r.now += units.Second
+	}
+	if n := r.sw.Neighbours()[0]; n.State != "failed" {
+		t.Fatalf("%+v", n)
+	}
+	r.link(1, false)
+	r.link(1, true)
+	if got := r.asks(1); len(got) != 2 {
+		t.Errorf("asked %v", got)
+	}
+	for _, n := range r.sw.Neighbours() {
+		if n.State != "incomplete" {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
 // What is discarded because too much waits is of the port through which it came.
 func TestWhatWaitedTooLongIsOfItsPort(t *testing.T) {
 	r := newRig(t, askingConfig())
