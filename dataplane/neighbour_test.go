@@ -107,6 +107,11 @@ func TestPacketsWaitForTheirNeighbour(t *testing.T) {
 			if r.poll(); len(r.out(1, 20)) != 0 || r.sw.Queued() != 10 {
 				t.Fatalf("%s: %d wait", next, r.sw.Queued())
 			}
+			for _, n := range r.sw.Neighbours() {
+				if want := map[bool]int{true: 10}[n.Address.String() == next]; n.Waiting != want {
+					t.Errorf("%s: %d wait for %v", next, n.Waiting, n.Address)
+				}
+			}
 			r.audit()
 			r.in(1, answerTo(q, mac(77)), len(q))
 			r.poll()
