@@ -220,7 +220,9 @@ func TestValidate(t *testing.T) {
 // there are lanes, at most.
 func TestPacketsThatAreNone(t *testing.T) {
 	b := make([]byte, PacketLen)
-	for first, want := range map[[2]uint16]bool{{0x0001, 0x7001}: true, {0x1001, 0x7001}: true, {0x2001, 0x7001}: false, {0x0001, 0x8001}: false} {
+	for first, want := range map[[2]uint16]bool{
+		{0x0001, 0x7001}: true, {0x1001, 0x7001}: true, {0x2001, 0x7001}: false, {0x0001, 0x8001}: false,
+	} {
 		binary.BigEndian.PutUint16(b, first[0])
 		binary.BigEndian.PutUint16(b[2:], first[1])
 		binary.BigEndian.PutUint16(b[4:], lpcrc(b[:4]))

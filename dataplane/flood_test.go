@@ -105,8 +105,8 @@ func TestEachCopyOfAFloodedFrameIsDiscardedByItself(t *testing.T) {
 	}
 }
 
-// A copy of a flooded frame for which there is no memory is lost as others are: of every frame and copy it is known where
-// it went.
+// A copy of a flooded frame for which there is no memory is lost as others are: of every frame and copy it is
+// known where it went.
 func TestCopyWithoutMemory(t *testing.T) {
 	c := config(4)
 	c.Static = nil

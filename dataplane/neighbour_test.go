@@ -404,8 +404,8 @@ func TestNeighbourInAVLAN(t *testing.T) {
 	})
 }
 
-// A question comes from the address that the router has in the neighbour's VLAN, with its tag and the priority of what the
-// switch itself says. Answers in another VLAN do not count.
+// A question comes from the address that the router has in the neighbour's VLAN, with its tag and the priority of
+// what the switch itself says. Answers in another VLAN do not count.
 func TestQuestionsAreOfTheirVLAN(t *testing.T) {
 	c := askingConfig()
 	c.Static, c.Ports[1].Addresses = nil, nil
@@ -413,7 +413,8 @@ func TestQuestionsAreOfTheirVLAN(t *testing.T) {
 		{ID: 10, Untagged: []uint16{0, 1}, Addresses: []netip.Addr{netip.MustParseAddr("10.2.0.1")}},
 		{ID: 20, Tagged: []uint16{1}, Addresses: []netip.Addr{netip.MustParseAddr("172.16.0.1")}},
 	}
-	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}}}}
+	via := NextHop{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}
+	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{via}}}
 	r := newRig(t, c)
 	got := r.out(1, 9)
 	if len(got) != 1 {
@@ -495,8 +496,8 @@ func (r *rig) serveDue() {
 	r.poll()
 }
 
-// Nothing waits for a neighbour behind a port that has lost its link, or for one of which no route is left: that it is not
-// there is known at once, although no other frame comes.
+// Nothing waits for a neighbour behind a port that has lost its link, or for one of which no route is left: that it is
+// not there is known at once, although no other frame comes.
 func TestNothingWaitsInVain(t *testing.T) {
 	for what, change := range map[string]func(*rig){
 		"without a link": func(r *rig) { r.link(1, false) },

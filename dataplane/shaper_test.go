@@ -83,8 +83,8 @@ func TestShapedIsCountedAfterALinkWasDown(t *testing.T) {
 	}
 }
 
-// A reload that leaves a shaper as it is leaves its tokens as they are, and what waited counts as one that waits; another
-// starts with a full bucket. When the clock is set back, nothing waits longer.
+// A reload that leaves a shaper as it is leaves its tokens as they are, and what waited counts as one that waits;
+// another starts with a full bucket. When the clock is set back, nothing waits longer.
 func TestShapersThatStay(t *testing.T) {
 	const prio, burst = 3, 1546
 	for name, put := range map[string]func(*PortConfig, Shaper){
@@ -107,7 +107,7 @@ func TestShapersThatStay(t *testing.T) {
 			other.Age += units.Second
 			r.reload(other)
 			if n := len(r.out(1, 9)); n != 0 || r.sw.Next(r.now, 1) != opens {
-				t.Errorf("after a reload of something else %d leave, the next at %v, not %v", n, r.sw.Next(r.now, 1), opens)
+				t.Errorf("after another reload %d leave, the next at %v, not %v", n, r.sw.Next(r.now, 1), opens)
 			}
 			r.sw.Rebase(units.Second)
 			r.now, opens = r.now-units.Second, opens-units.Second

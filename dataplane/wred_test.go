@@ -105,8 +105,8 @@ func TestWREDFollowsItsCurve(t *testing.T) {
 	})
 }
 
-// A reload that leaves a queue's WRED as it is leaves its draws as they are: what is dropped after it is what would have
-// been without it. One that changes it has the new curve at once.
+// A reload that leaves a queue's WRED as it is leaves its draws as they are: what is dropped after it is what would
+// have been without it. One that changes it has the new curve at once.
 func TestReloadOfWRED(t *testing.T) {
 	c := config(2)
 	c.Tail = units.MB
@@ -151,7 +151,8 @@ func TestOwnFramesAreNotDroppedEarly(t *testing.T) {
 		r.in(1, packet(1, 0, 0, wire.NotECT), 100)
 	}
 	r.in(0, expired(0, 120), 120)
-	if st := r.stats(0); st.QueueFrames[0] != 2 || st.Discards[DropWRED][0]+r.stats(1).Discards[DropWRED][0] != 1 {
-		t.Errorf("%d frames wait, %d are dropped by WRED; want a frame and the error, and one", st.QueueFrames[0], st.Discards[DropWRED][0]+r.stats(1).Discards[DropWRED][0])
+	waiting, dropped := r.stats(0).QueueFrames[0], r.discarded(DropWRED)
+	if waiting != 2 || dropped != 1 {
+		t.Errorf("%d frames wait, %d are dropped by WRED; want a frame and the error, and one", waiting, dropped)
 	}
 }

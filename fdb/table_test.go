@@ -220,6 +220,6 @@ func TestOldEntriesGiveWay(t *testing.T) {
 		t.Errorf("a full table has %v, and was full %d times", x.Find(0x0200_0000_1000, 10), x.Full())
 	}
 	if x.Learn(0x0200_0000_1000, 2, 11); x.Find(0x0200_0000_1000, 11).Value() != 2 || x.Full() != 1 {
-		t.Errorf("beside old entries there is %v, and the table was full %d times", x.Find(0x0200_0000_1000, 11), x.Full())
+		t.Errorf("beside old entries: %v, full %d times", x.Find(0x0200_0000_1000, 11), x.Full())
 	}
 }
