@@ -215,3 +215,43 @@ func TestValidate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A packet of an operand or a lane that there is not is broken, though its CRC is right; a frame has as many packets as
+// there are lanes, at most.
+func TestPacketsThatAreNone(t *testing.T) {
+	b := make([]byte, PacketLen)
+	for first, want := range map[[2]uint16]bool{
+		{0x0001, 0x7001}: true, {0x1001, 0x7001}: true, {0x2001, 0x7001}: false, {0x0001, 0x8001}: false,
+	} {
+		binary.BigEndian.PutUint16(b, first[0])
+		binary.BigEndian.PutUint16(b[2:], first[1])
+		binary.BigEndian.PutUint16(b[4:], lpcrc(b[:4]))
+		var p Packet
+		if p.Get(b) != want {
+			t.Errorf("%x: %v", b, !want)
+		}
+	}
+	nine := make([]Packet, Lanes+1)
+	for i := range nine {
+		nine[i] = Packet{Lane: uint8(i % Lanes), Limit: 1}
+	}
+	frame := make([]byte, FrameLen(len(nine)))
+	Encode(frame, 1, nine)
+	if got, err := Decode(nil, frame); err != nil || len(got) != Lanes {
+		t.Errorf("%d packets, %v", len(got), err)
+	}
+}
+
+// Where a configuration says nothing: a packet at least every 65 536 symbol times of a link of four lanes (7.9.4), and
+// sooner after a sixteenth of the buffer, or a block.
+func TestDefaults(t *testing.T) {
+	c := Config{Buffer: 5 * Block}
+	if got, want := c.period(10*units.Gbps), 65536*units.Time(4*8)*units.Second/units.Time(10*units.Gbps); got != want {
+		t.Errorf("period %v, want %v", got, want)
+	}
+	for buffer, want := range map[units.Size]uint16{5 * Block: 1, 64 * Block: 4, 100_000 * Block: most / 16} {
+		if c.Buffer = buffer; c.update() != want {
+			t.Errorf("buffer %v: a packet after %d blocks, want %d", buffer, c.update(), want)
+		}
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"photon/lldp"
+	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // A port says who it is at once, three times more in steps of a second, and then at its interval, also where the
@@ -65,5 +67,82 @@ func TestPortsAnnounceThemselves(t *testing.T) {
 	}
 	if err := r.sw.Audit(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is to be said is said once, however late; and not at all if LLDP ends before.
+func TestLateAnnouncements(t *testing.T) {
+	const every = 30 * units.Second
+	r := newRig(t, config(2))
+	frame := (&lldp.Info{From: 0x020000000001, Port: "sw0", TTL: 121}).Encode(0x020000000001)
+	r.env.SetDue(0, units.Never)
+	if r.sw.Announce(0, 0, &Announcement{Frame: frame, Every: every}); r.env.Due(0) != 0 {
+		t.Errorf("the port is woken at %v", r.env.Due(0))
+	}
+	for range 3 { // nothing fits into these bursts
+		r.sw.Transmit(r.now, 0, nil)
+		r.now += every
+	}
+	if n := len(r.out(0, 9)); n != 1 || r.sw.Next(r.now, 0) != r.now+every {
+		t.Errorf("%d frames, next at %v", n, r.sw.Next(r.now, 0))
+	}
+	r.now += 5*every + 1
+	if n := len(r.out(0, 9)); n != 1 || r.sw.Next(r.now, 0) != r.now+every {
+		t.Errorf("after silence: %d frames, next at %v", n, r.sw.Next(r.now, 0))
+	}
+	r.now += every
+	r.sw.Transmit(r.now, 0, nil)
+	r.sw.Announce(r.now, 0, nil)
+	if at := r.sw.Next(r.now, 0); at <= r.now {
+		t.Errorf("the end: the port is due at %v", at)
+	}
+	r.now += every
+	if n := len(r.out(0, 9)); n != 0 || r.sw.Next(r.now, 0) != units.Never {
+		t.Errorf("the end: %d frames, next at %v", n, r.sw.Next(r.now, 0))
+	}
+	if r.in(1, packet(1, 0, 0, 0), 100); len(r.out(0, 9)) != 1 {
+		t.Error("the port sends nothing any more")
+	}
+}
+
+// Which frames are LLDP: those to a group address of the link, from a station, without a tag (802.1AB clause 7.1). They
+// are frames of the link, and stored as they are.
+func TestWhichFramesAreLLDP(t *testing.T) {
+	r := newRig(t, config(2))
+	frame := (&lldp.Info{From: 0x020000000001, Port: "sw0", TTL: 121}).Encode(0x020000000001)
+	r.sw.Announce(0, 0, &Announcement{Frame: frame})
+	received := uint64(0)
+	for name, x := range map[string]struct {
+		frame []byte
+		is    bool
+	}{
+		"nearest bridge":                 {frame, true},
+		"nearest customer bridge":        {with(frame, func(b []byte) { wire.MAC(0x0180_C200_0000).Put(b) }), true},
+		"nearest bridge that is no TPMR": {with(frame, func(b []byte) { wire.MAC(0x0180_C200_0003).Put(b) }), true},
+		"a tag":                          {withTag(frame, 1), false},
+		"another group":                  {with(frame, func(b []byte) { wire.MAC(0x0180_C200_0010).Put(b) }), false},
+		"a station":                      {with(frame, func(b []byte) { mac(1).Put(b) }), false},
+		"MAC control's group":            {with(frame, func(b []byte) { pfc.Destination.Put(b) }), false},
+		"from a group":                   {with(frame, func(b []byte) { b[6] |= 1 }), false},
+		"something else":                 {with(frame, put16(12, wire.TypeIPv4)), false},
+	} {
+		for range 2 {
+			r.in(0, x.frame, len(x.frame))
+			if x.is {
+				received++
+			}
+			got := 0
+			if n := r.sw.TakeAnnouncements(0, func(b []byte) {
+				if got++; !bytes.Equal(b, x.frame) {
+					t.Errorf("%s: stored % x, received % x", name, b, x.frame)
+				}
+			}); n.Received != received || got == 1 != x.is {
+				t.Errorf("%s: %d stored, %d of %d counted", name, got, n.Received, received)
+			}
+			r.out(1, 9)
+		}
+	}
+	if n := r.stats(0).RxControl; n != received {
+		t.Errorf("%d frames of the link are counted, of %d", n, received)
 	}
 }

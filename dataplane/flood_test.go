@@ -105,6 +105,19 @@ func TestEachCopyOfAFloodedFrameIsDiscardedByItself(t *testing.T) {
 	}
 }
 
+// A copy of a flooded frame for which there is no memory is lost as others are: of every frame and copy it is
+// known where it went.
+func TestCopyWithoutMemory(t *testing.T) {
+	c := config(4)
+	c.Static = nil
+	r := newCrewOf(t, c, 1, 2)
+	r.in(0, packet(0, 9, 0, 0), 100)
+	sent := len(r.out(1, 9)) + len(r.out(2, 9)) + len(r.out(3, 9))
+	if st := r.stats(0); sent != 2 || st.Discards[DropNoMemory][0] != 1 {
+		t.Errorf("%d of three are sent, %d are lost for want of memory", sent, st.Discards[DropNoMemory][0])
+	}
+}
+
 // The bucket against one that holds tokens and is filled as time passes.
 func TestBucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

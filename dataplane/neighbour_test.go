@@ -107,6 +107,11 @@ func TestPacketsWaitForTheirNeighbour(t *testing.T) {
 			if r.poll(); len(r.out(1, 20)) != 0 || r.sw.Queued() != 10 {
 				t.Fatalf("%s: %d wait", next, r.sw.Queued())
 			}
+			for _, n := range r.sw.Neighbours() {
+				if want := map[bool]int{true: 10}[n.Address.String() == next]; n.Waiting != want {
+					t.Errorf("%s: %d wait for %v", next, n.Waiting, n.Address)
+				}
+			}
 			r.audit()
 			r.in(1, answerTo(q, mac(77)), len(q))
 			r.poll()
@@ -185,6 +190,9 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 			if n.Address.Is4() && (n.State != "failed" || n.Failures != 1 || n.Requests != 5) {
 				t.Errorf("%+v", n)
 			}
+		}
+		if n := r.sw.Stats(r.now).NeighbourFailures; n != 2 {
+			t.Errorf("%d failures of two neighbours that have failed once", n)
 		}
 		r.in(1, answerTo(q, mac(77)), len(q))
 		r.poll()
@@ -372,6 +380,15 @@ func TestNeighbourInAVLAN(t *testing.T) {
 		if got := r.out(2, 5); len(got) != 1 || wire.MACAt(got[0]) != mac(77) || binary.BigEndian.Uint16(got[0][14:])&wire.VLANID != 20 {
 			t.Fatalf("% x", got)
 		}
+		r.now += units.Second
+		r.asks(1)
+		r.now += neighbour.ReachableTime
+		elsewhere := len(r.out(1, 5))
+		r.poll()
+		if got := r.out(2, 5); len(got) != 1 || wire.MACAt(got[0]) != mac(77) || elsewhere != 0 {
+			t.Errorf("asked again at its port % x, elsewhere %d times", got, elsewhere)
+		}
+		r.in(2, b, len(b))
 		ch, err := r.sw.PrepareLink(2, LinkState{})
 		if err != nil {
 			t.Fatal(err)
@@ -381,7 +398,143 @@ func TestNeighbourInAVLAN(t *testing.T) {
 		if r.asks(1)["10.2.0.2"] == nil || r.sw.Neighbours()[0].State != "incomplete" || r.sw.Neighbours()[0].Port != noPort {
 			t.Errorf("%+v", r.sw.Neighbours())
 		}
+		if n := r.discarded(DropLink); n != 0 {
+			t.Errorf("%d questions are for a port without a link", n)
+		}
 	})
+}
+
+// A question comes from the address that the router has in the neighbour's VLAN, with its tag and the priority of
+// what the switch itself says. Answers in another VLAN do not count.
+func TestQuestionsAreOfTheirVLAN(t *testing.T) {
+	c := askingConfig()
+	c.Static, c.Ports[1].Addresses = nil, nil
+	c.VLANs = []VLAN{
+		{ID: 10, Untagged: []uint16{0, 1}, Addresses: []netip.Addr{netip.MustParseAddr("10.2.0.1")}},
+		{ID: 20, Tagged: []uint16{1}, Addresses: []netip.Addr{netip.MustParseAddr("172.16.0.1")}},
+	}
+	via := NextHop{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}
+	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{via}}}
+	r := newRig(t, c)
+	got := r.out(1, 9)
+	if len(got) != 1 {
+		t.Fatalf("asked %d times", len(got))
+	}
+	q := got[0]
+	if tci, ok := wire.VLANTag(q); !ok || tci != uint16(c.Control)<<13|20 {
+		t.Errorf("the question's tag is %#x", tci)
+	}
+	if from := netip.AddrFrom4([4]byte(q[32:36])); from.String() != "172.16.0.1" {
+		t.Errorf("the question is from %v", from)
+	}
+	q = slices.Concat(q[:12], q[16:])
+	b := answerTo(q, mac(77))
+	r.in(1, b, len(b))
+	if n := r.sw.Neighbours()[0]; n.State != "incomplete" {
+		t.Errorf("an answer in another VLAN counts: %+v", n)
+	}
+	b = withTag(answerTo(q, routerMAC), 20)
+	r.in(1, b, len(b))
+	if n := r.sw.Neighbours()[0]; n.State != "incomplete" {
+		t.Errorf("an answer with the router's own address counts: %+v", n)
+	}
+	b = withTag(answerTo(q, mac(77)), 20)
+	r.in(1, b, len(b))
+	if n := r.sw.Neighbours()[0]; n.State != "reachable" || n.MAC != mac(77) || n.Port != 1 {
+		t.Errorf("the answer does not count: %+v", n)
+	}
+}
+
+// A neighbour that has failed is asked at once when its port has a link again.
+func TestFailedNeighbourAfterALink(t *testing.T) {
+	r := newRig(t, askingConfig())
+	for range neighbour.MaxRequests + 2 {
+		r.asks(1)
+		r.now += units.Second
+	}
+	if n := r.sw.Neighbours()[0]; n.State != "failed" {
+		t.Fatalf("%+v", n)
+	}
+	r.link(1, false)
+	r.link(1, true)
+	if got := r.asks(1); len(got) != 2 {
+		t.Errorf("asked %v", got)
+	}
+	for _, n := range r.sw.Neighbours() {
+		if n.State != "incomplete" {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// What is discarded because too much waits is of the port through which it came.
+func TestWhatWaitedTooLongIsOfItsPort(t *testing.T) {
+	r := newRig(t, askingConfig())
+	r.asks(1)
+	r.in(0, numbered("10.2.7.7", 0), 120)
+	for i := range maxWaiting {
+		r.in(2, numbered("10.2.7.7", i), 120)
+	}
+	for port, want := range []uint64{1, 0, 0} {
+		got := uint64(0)
+		for _, n := range r.stats(port).Discards[DropNeighbour] {
+			got += n
+		}
+		if got != want {
+			t.Errorf("%d are discarded of port %d, want %d", got, port, want)
+		}
+	}
+}
+
+// serveDue has each port be served that says it is due.
+func (r *rig) serveDue() {
+	for p := range r.sw.ports {
+		if r.sw.Next(r.now, p) <= r.now {
+			r.out(p, 200)
+		}
+	}
+	r.poll()
+}
+
+// Nothing waits for a neighbour behind a port that has lost its link, or for one of which no route is left: that it is
+// not there is known at once, although no other frame comes.
+func TestNothingWaitsInVain(t *testing.T) {
+	for what, change := range map[string]func(*rig){
+		"without a link": func(r *rig) { r.link(1, false) },
+		"without a route": func(r *rig) {
+			c := r.sw.config
+			c.Router.Routes = nil
+			r.takeOver(c)
+		},
+		"without a router": func(r *rig) {
+			c := r.sw.config
+			c.Router, c.Ports = Router{}, slices.Clone(c.Ports)
+			c.Ports[1].Addresses = nil
+			r.takeOver(c)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			eachCrew(t, askingConfig(), func(t *testing.T, r *rig) {
+				r.asks(1)
+				for i := range 6 {
+					r.in(i%2*2, numbered("10.2.7.7", i), 120)
+				}
+				change(r)
+				r.serveDue()
+				waiting := 0
+				for _, w := range r.sw.workers {
+					waiting += w.waits
+				}
+				lost := uint64(0)
+				for why := range r.stats(0).Discards {
+					lost += r.discarded(Reason(why))
+				}
+				if waiting != 0 || lost != 6 {
+					t.Errorf("%d wait, %d are discarded", waiting, lost)
+				}
+			})
+		})
+	}
 }
 
 // Nothing but what a neighbour says of itself, where it is asked and as the RFCs want it, is believed.

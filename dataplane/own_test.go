@@ -117,6 +117,11 @@ func TestOwnFramesAreNotJudged(t *testing.T) {
 	}
 	r := newRig(t, c)
 	r.in(0, pauseFrame(3, 1000), 60)
+	r.in(0, expired(0, 120), 120)
+	r.link(0, false) // nothing of what waited is left
+	r.link(0, true)
+	points[0].resumed = nil
+	r.in(0, pauseFrame(3, 1000), 60)
 	r.in(0, expired(0, 120), 120) // its error is of the priority that is paused
 	r.in(1, packet(1, 0, 26, 0), 100)
 	r.in(1, packet(1, 0, 26, 0), 100)

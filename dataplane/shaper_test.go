@@ -82,3 +82,47 @@ func TestShapedIsCountedAfterALinkWasDown(t *testing.T) {
 		}
 	}
 }
+
+// A reload that leaves a shaper as it is leaves its tokens as they are, and what waited counts as one that waits;
+// another starts with a full bucket. When the clock is set back, nothing waits longer.
+func TestShapersThatStay(t *testing.T) {
+	const prio, burst = 3, 1546
+	for name, put := range map[string]func(*PortConfig, Shaper){
+		"queue": func(p *PortConfig, s Shaper) { p.Queues[prio].Shaper = s },
+		"port":  func(p *PortConfig, s Shaper) { p.Shaper = s },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config(2)
+			put(&c.Ports[1], Shaper{units.Gbps, burst})
+			r := newRig(t, c)
+			r.now = 2 * units.Second
+			for range 3 {
+				r.in(0, packet(0, 1, prio<<3, 0), 1002)
+			}
+			if n := len(r.out(1, 9)); n != 1 {
+				t.Fatalf("%d leave at once", n)
+			}
+			opens := r.sw.Next(r.now, 1)
+			other := c
+			other.Age += units.Second
+			r.reload(other)
+			if n := len(r.out(1, 9)); n != 0 || r.sw.Next(r.now, 1) != opens {
+				t.Errorf("after another reload %d leave, the next at %v, not %v", n, r.sw.Next(r.now, 1), opens)
+			}
+			r.sw.Rebase(units.Second)
+			r.now, opens = r.now-units.Second, opens-units.Second
+			if n := len(r.out(1, 9)); n != 0 || r.sw.Next(r.now, 1) != opens {
+				t.Errorf("when the clock is set back %d leave, the next at %v, not %v", n, r.sw.Next(r.now, 1), opens)
+			}
+			if st := r.stats(1); st.Shaped[prio]+st.PortShaped != 1 {
+				t.Errorf("%d waited, of one", st.Shaped[prio]+st.PortShaped)
+			}
+			other.Ports = append([]PortConfig(nil), c.Ports...)
+			put(&other.Ports[1], Shaper{units.Gbps, burst + 1})
+			r.reload(other)
+			if n := len(r.out(1, 9)); n != 1 {
+				t.Errorf("with another shaper %d leave at once, not 1", n)
+			}
+		})
+	}
+}

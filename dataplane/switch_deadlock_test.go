@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"slices"
 	"testing"
 
 	"photon/pfc"
@@ -59,5 +60,53 @@ func TestProbeIsSentOnIfNothingElseHelps(t *testing.T) {
 	r.now += 2 * ms
 	if asked() != 0 {
 		t.Error("3 of 10 KB count, although XON comes when the rest has left")
+	}
+}
+
+// Only a probe of this switch's own, that comes back to the queue from which it was sent, has found a cycle, which is
+// as long as its way; it is found once while it lasts. Any other goes on, but not for ever, nor to a peer that is not
+// stopped.
+func TestWhichProbeIsBack(t *testing.T) {
+	c := config(3)
+	c.Deadlock, c.ID = 2*ms, 7
+	r := newRig(t, c)
+	probe := func(p pfc.Probe) (found []Deadlock, on []pfc.Probe) {
+		t.Helper()
+		b := make([]byte, pfc.ProbeLen)
+		p.Encode(b, mac(77))
+		r.in(0, b, pfc.ProbeLen)
+		found = r.sw.LookForDeadlocks(r.now)
+		for _, b := range r.out(1, 8) {
+			if x := new(pfc.Probe); x.Decode(b) && *x != (pfc.Probe{Switch: 7, Port: 1, Priority: 3}) {
+				on = append(on, *x)
+			}
+		}
+		return found, on
+	}
+	own := pfc.Probe{Switch: 7, Port: 1, Priority: 3, Hops: 2}
+	if found, on := probe(own); found != nil || on != nil {
+		t.Errorf("where no peer is stopped: %+v, %+v", found, on)
+	}
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	r.sendUntilPaused(0, 1)
+	r.now += 2 * ms
+	for _, other := range []pfc.Probe{
+		{Switch: 9, Port: 1, Priority: 3, Hops: 2}, {Switch: 7, Port: 2, Priority: 3, Hops: 2},
+	} {
+		next := other
+		next.Hops++
+		if found, on := probe(other); found != nil || len(on) != 1 || on[0] != next {
+			t.Errorf("%+v: %+v, %+v", other, found, on)
+		}
+	}
+	if found, on := probe(pfc.Probe{Switch: 9, Priority: 3, Hops: pfc.MaxHops - 1}); found != nil || on != nil {
+		t.Errorf("one that has gone as far as any may: %+v, %+v", found, on)
+	}
+	for i := range 2 {
+		found, on := probe(own)
+		want := []Deadlock{{Port: 1, Priority: 3, Switches: 3}}[i:]
+		if on != nil || !slices.Equal(found, want) {
+			t.Errorf("its own, time %d: %+v, %+v", i, found, on)
+		}
 	}
 }

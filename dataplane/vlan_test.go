@@ -204,8 +204,20 @@ func TestNoticesInVLANs(t *testing.T) {
 	c.CP = func(p marking.Place) marking.CP {
 		return marking.NewQCN(marking.QCNParams{SetPoint: 1000, Weight: 2, SampleBase: 100}, 1)
 	}
-	r := newRig(t, c)
-	r.send(2, packet(5, 9, 0, 0), 100)
+	for _, accept := range []Accept{AcceptUsual, AcceptTagged} { // what a port takes does not matter to what it sends
+		t.Run(accept.String(), func(t *testing.T) {
+			c.Ports[2].Accept = accept
+			testNoticesInVLANs(t, newRig(t, c))
+		})
+	}
+}
+
+func testNoticesInVLANs(t *testing.T, r *rig) {
+	if r.sw.config.Ports[2].Accept == AcceptTagged {
+		r.send(2, withTag(packet(5, 9, 0, 0), 20), 100)
+	} else {
+		r.send(2, packet(5, 9, 0, 0), 100)
+	}
 	r.send(3, withTag(packet(6, 9, 0, 0), 20), 100)
 	for range 8 {
 		r.in(3, withTag(packet(6, 5, 26, wire.ECT0), 3<<13|20), 1000)
@@ -220,6 +232,23 @@ func TestNoticesInVLANs(t *testing.T) {
 	}
 	if got := r.out(2, 20); len(got) != 8 || len(got[0]) > 124 {
 		t.Errorf("%d frames", len(got))
+	}
+}
+
+// A tag that is put on has the first code point that means the frame's priority; where none does, that of its number.
+func TestCodePointOfANewTag(t *testing.T) {
+	c := vlanConfig()
+	c.PCP = [8]uint8{0, 0, 5, 5, 4, 2, 6, 7}
+	r := newRig(t, c)
+	for prio, want := range map[uint8]uint16{0: 0, 1: 1, 2: 5, 3: 3, 4: 4, 5: 2} {
+		dscp := uint8(slices.Index(c.DSCP[:], prio))
+		got := r.send(0, packet(0, 9, dscp, 0), 100)[3]
+		if len(got) != 1 {
+			t.Fatalf("priority %d: %d frames", prio, len(got))
+		}
+		if tci, ok := wire.VLANTag(got[0]); !ok || tci != want<<13|10 {
+			t.Errorf("priority %d: tag %#x, want code point %d in VLAN 10", prio, tci, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -102,4 +103,56 @@ func TestWREDFollowsItsCurve(t *testing.T) {
 		}
 		r.audit()
 	})
+}
+
+// A reload that leaves a queue's WRED as it is leaves its draws as they are: what is dropped after it is what would
+// have been without it. One that changes it has the new curve at once.
+func TestReloadOfWRED(t *testing.T) {
+	c := config(2)
+	c.Tail = units.MB
+	half := marking.WREDParams{REDParams: marking.REDParams{Kmin: 0, Kmax: units.MB, Pmax: 1}}
+	c.Ports[1].Queues[0].WRED = half
+	var taken [2][]bool
+	for i := range taken {
+		r := newRig(t, c)
+		for n := range 600 {
+			if n == 300 && i == 1 {
+				next := c
+				next.Ports = slices.Clone(c.Ports)
+				next.Age += units.Second
+				next.Ports[1].Queues[1].WRED = half
+				r.reload(next)
+			}
+			was := r.sw.QueueBytes(1, 0)
+			r.in(0, packet(0, 1, 0, wire.NotECT), 1400)
+			taken[i] = append(taken[i], r.sw.QueueBytes(1, 0) > was)
+		}
+		next := c
+		next.Ports = slices.Clone(c.Ports)
+		next.Ports[1].Queues[0].WRED.Kmax = 1
+		r.reload(next)
+		was := r.sw.QueueBytes(1, 0)
+		if r.in(0, packet(0, 1, 0, wire.NotECT), 1400); was == 0 || r.sw.QueueBytes(1, 0) != was {
+			t.Errorf("a frame is taken above the new Kmax, at %v", was)
+		}
+	}
+	if !slices.Equal(taken[0], taken[1]) {
+		t.Error("other frames are dropped after a reload that changes nothing of the queue's WRED")
+	}
+}
+
+// What the switch itself says is not dropped early: its error finds a queue in which any other frame would be dropped.
+func TestOwnFramesAreNotDroppedEarly(t *testing.T) {
+	c := routerConfig()
+	c.Router.ICMP = ICMP{Rate: 1_000_000, Burst: 100, DSCP: 0}
+	c.Ports[0].Queues[0].WRED = marking.WREDParams{REDParams: marking.REDParams{Kmin: 0, Kmax: 1}}
+	r := newRig(t, c)
+	for range 2 {
+		r.in(1, packet(1, 0, 0, wire.NotECT), 100)
+	}
+	r.in(0, expired(0, 120), 120)
+	waiting, dropped := r.stats(0).QueueFrames[0], r.discarded(DropWRED)
+	if waiting != 2 || dropped != 1 {
+		t.Errorf("%d frames wait, %d are dropped by WRED; want a frame and the error, and one", waiting, dropped)
+	}
 }

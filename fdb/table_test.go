@@ -207,3 +207,19 @@ func TestChanges(t *testing.T) {
 		}
 	})
 }
+
+// An old entry's place is taken by an address that needs one, and only then is a table full.
+func TestOldEntriesGiveWay(t *testing.T) {
+	var changes atomic.Uint32
+	x := New(1, 10*units.Second, &changes)
+	n := wire.MAC(x.Capacity())
+	for m := range n {
+		x.Learn(0x0200_0000_0000+m, 1, 0)
+	}
+	if x.Learn(0x0200_0000_1000, 2, 10); x.Find(0x0200_0000_1000, 10) != 0 || x.Full() != 1 {
+		t.Errorf("a full table has %v, and was full %d times", x.Find(0x0200_0000_1000, 10), x.Full())
+	}
+	if x.Learn(0x0200_0000_1000, 2, 11); x.Find(0x0200_0000_1000, 11).Value() != 2 || x.Full() != 1 {
+		t.Errorf("beside old entries: %v, full %d times", x.Find(0x0200_0000_1000, 11), x.Full())
+	}
+}

@@ -399,3 +399,71 @@ func TestPassIsSeen(t *testing.T) {
 		t.Errorf("%v are held, the most were %v", in.Bytes(3), in.Counters(0).Peak[3])
 	}
 }
+
+// The reserved half of the vector of priorities does not count, nor does MAC control from a group (IEEE 802.1Q clause
+// 36.1.3.3, IEEE 802.3 clause 3.2.3).
+func TestWhatOfAFrameCounts(t *testing.T) {
+	b := make([]byte, FrameLen)
+	(&Frame{Enable: 1 << 3, Quanta: [Classes]uint16{3: 7}}).Encode(b, 0x0200_0000_0001)
+	b[16] = 0xFF
+	var f Frame
+	if err := f.Decode(b); err != nil || f.Enable != 1<<3 {
+		t.Errorf("%v, priorities %08b", err, f.Enable)
+	}
+	for h, want := range map[wire.Header]bool{
+		{Dst: Destination, Src: 0x0200_0000_0001}:      true,
+		{Dst: Destination, Src: 0x0300_0000_0001}:      false,
+		{Dst: 0x0200_0000_0002, Src: 0x0200_0000_0001}: false,
+	} {
+		if Addressed(&h) != want {
+			t.Errorf("from %v to %v: %v", h.Src, h.Dst, !want)
+		}
+	}
+}
+
+// Quanta are the fewest that pause for a time, or the most there are.
+func TestFewestQuanta(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := units.Gbps * rapid.SampledFrom([]units.Rate{1, 10, 25, 400}).Draw(t, "rate")
+		d := units.Time(rapid.Int64Range(1, int64(50*units.Millisecond)).Draw(t, "time"))
+		if rapid.Bool().Draw(t, "just above") {
+			d = Duration(uint16(rapid.IntRange(1, MaxQuanta).Draw(t, "quanta")), rate) + 1
+		}
+		q := Quanta(d, rate)
+		if q < MaxQuanta && Duration(q, rate) < d || q > 1 && Duration(q-1, rate) >= d {
+			t.Errorf("%d quanta, %v, for %v", q, Duration(q, rate), d)
+		}
+	})
+}
+
+// When the clock is set back, what was counted and what is due stay as far from now as they were.
+func TestTimesMove(t *testing.T) {
+	const by = 5 * units.Second
+	now := 6 * units.Second
+	e := NewEgress(1<<3|1<<4, 10*units.Gbps)
+	e.Receive(now, &Frame{Enable: 1<<3 | 1<<4, Quanta: [Classes]uint16{3: 1000, 4: 500}})
+	e.Receive(now+units.Microsecond, &Frame{Enable: 1 << 4})
+	w := NewWatchdog(WatchdogConfig{Detect: units.Microsecond, Restore: units.Microsecond}, 1<<3)
+	now += 2 * units.Microsecond
+	w.Update(now, &e)
+	was, storms, next, ends, look := e.Counters(now), w.Counters(now), e.Next(), e.Ends(3), w.Next()
+	from, until := e.Last(4)
+	e.Rebase(by)
+	w.Rebase(by)
+	now -= by
+	if got := e.Counters(now); got != was {
+		t.Errorf("counted are %+v, were %+v", got, was)
+	}
+	if got := w.Counters(now); got != storms || storms.Storm != 1<<3 {
+		t.Errorf("storms are %+v, were %+v", got, storms)
+	}
+	if a, b := e.Last(4); a != from-by || b != until-by {
+		t.Errorf("the last pause is from %v until %v, was from %v until %v", a, b, from, until)
+	}
+	if e.Next() != next-by || e.Ends(3) != ends-by || w.Next() != look-by {
+		t.Errorf("due at %v, %v and %v, were at %v, %v and %v", e.Next(), e.Ends(3), w.Next(), next, ends, look)
+	}
+	if later := now + units.Microsecond; w.Counters(later).Time[3] != storms.Time[3]+units.Microsecond {
+		t.Errorf("a storm lasts %v, and a microsecond before %v", w.Counters(later).Time[3], storms.Time[3])
+	}
+}

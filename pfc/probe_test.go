@@ -42,3 +42,17 @@ func FuzzProbe(f *testing.F) {
 		}
 	})
 }
+
+// A probe of a priority that there is not, or that has gone as far as any may, is none.
+func TestProbesThatAreNone(t *testing.T) {
+	b := make([]byte, ProbeLen)
+	for p, want := range map[Probe]bool{
+		{Priority: 7, Hops: MaxHops - 1}: true, {Priority: 8}: false, {Priority: 3, Hops: MaxHops}: false,
+	} {
+		p.Encode(b, 1)
+		var got Probe
+		if got.Decode(b) != want {
+			t.Errorf("%+v: %v, want %v", p, !want, want)
+		}
+	}
+}
