@@ -69,8 +69,8 @@ func (n *NIC) rest(now units.Time, id int) {
 	n.idle.add(list, id, now)
 }
 
-// heard puts an idle flow where it belongs after a notification.
-func (n *NIC) heard(now units.Time, id int) {
+// replace puts an idle flow where it belongs after a notification.
+func (n *NIC) replace(now units.Time, id int) {
 	if n.flows[id].queue.n == 0 {
 		n.idle.remove(id)
 		n.rest(now, id)

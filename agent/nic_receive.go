@@ -253,7 +253,7 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f.rp.Notify(now, ecn, word)
 	f.notified++
 	n.stats.RPHandled++
-	n.heard(now, id)
+	n.replace(now, id)
 	if _, waiting := n.pacer.Waiting(id); waiting && !f.awaiting {
 		n.pacer.Wait(id, f.prio, f.departure(now, n.pacer))
 	}

@@ -251,7 +251,7 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	}
 	f.acker.Ack(now, &n.ack)
 	n.stats.NIC.EchoesTaken++
-	n.heard(now, id)
+	n.replace(now, id)
 	if _, waiting := n.pacer.Waiting(id); waiting {
 		f.awaiting = false
 		n.schedule(now, id)
