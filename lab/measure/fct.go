@@ -57,7 +57,7 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		end = max(end, f.End)
 		t := (f.End - f.Start).Seconds() // the time a flow waits for its first turn is part of it
 		if m.Do.V == "slowdown" {
-			t = (&Ended{FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size)}).Slowdown()
+			t = (&Ended{FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate)}).Slowdown()
 		}
 		times = append(times, t)
 	}
@@ -151,7 +151,9 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 // the pace of the slowest link so far, and the last, which may be shorter, overtakes none; an acknowledgement comes
 // back. Of several shortest paths it is the best one's, there and back; if a flow's packets may take all of them at
 // once, no less is possible.
-func (d *ideal) time(from, to int, size units.Size) units.Time {
+//
+// A flow that is limited to a rate of its own is, too, when it is alone; 0: it is not.
+func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time {
 	key := d.n.Plan.PairOf(from, to)
 	ways, ok := d.ways[key]
 	if !ok {
@@ -160,11 +162,16 @@ func (d *ideal) time(from, to int, size units.Size) units.Time {
 	}
 	payload := d.e.Parameters.Payload.Value.V
 	full := (size+payload-1)/payload - 1 // packets before the last one
+	var a arrival                        // at the sender, where a packet may begin when the limit lets it
+	if limit > 0 {
+		a.slowest = occupies(dataplane.Link{Rate: limit, Overhead: ways[0][0].Link.Overhead}, int(payload)+d.extra)
+		a.last = units.Time(full) * a.slowest
+	}
 	there := d.alone
 	if d.e.Parameters.Overtakes() {
 		there = d.spread
 	}
-	return there(ways, full, int(size-full*payload)) + ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+	return there(a, ways, full, int(size-full*payload)) + ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
 }
 
 // occupies is how long a frame is on a link.
@@ -173,9 +180,9 @@ func occupies(l dataplane.Link, bytes int) units.Time {
 }
 
 // alone is when the last packet arrives, of so much payload, if a flow takes one of the ways.
-func (d *ideal) alone(ways topology.Ways, full units.Size, rest int) units.Time {
+func (d *ideal) alone(begin arrival, ways topology.Ways, full units.Size, rest int) units.Time {
 	payload := int(d.e.Parameters.Payload.Value.V)
-	there := [][]arrival{{{}}} // by the place that a hop leads to
+	there := [][]arrival{{begin}} // by the place that a hop leads to
 	for _, layer := range ways {
 		var next [][]arrival
 		for _, h := range layer {
@@ -205,9 +212,8 @@ func (d *ideal) alone(ways topology.Ways, full units.Size, rest int) units.Time 
 
 // spread is a time before which not all packets can have arrived, if they take all ways at once: the links that are
 // equally far from the sender carry no more than their rates together, and the first packet comes by the shortest.
-func (d *ideal) spread(ways topology.Ways, full units.Size, rest int) units.Time {
+func (d *ideal) spread(a arrival, ways topology.Ways, full units.Size, rest int) units.Time {
 	payload := int(d.e.Parameters.Payload.Value.V)
-	var a arrival
 	single := true // so far there was one link at a time: packets cannot come closer together than on the slowest
 	for _, layer := range ways {
 		rate, sent, end, delay := 0.0, units.Never, units.Never, units.Never
@@ -273,7 +279,7 @@ func EndedFlows(e *experiment.Experiment, n *build.Network) (list []Ended) {
 		}
 		list = append(list, Ended{
 			Group: f.Group, From: n.Plan.Nodes[f.From].Name, To: n.Plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
-			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size), Arrived: n.Arrived(i), Flow: i,
+			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate), Arrived: n.Arrived(i), Flow: i,
 		})
 	}
 	return list

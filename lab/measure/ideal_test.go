@@ -58,7 +58,11 @@ func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 			p("  , recovery: selective, window: 1000, reorder: 100, ack_timeout: 67ms")
 		}
 		p("}")
-		p("flows: [{from: A, to: B, size: %dB}]", rapid.IntRange(1, 50*payload).Draw(t, "size"))
+		p("flows: [{from: A, to: B, size: %dB", rapid.IntRange(1, 50*payload).Draw(t, "size"))
+		if limit := rapid.SampledFrom([]int{0, 0, 100, 1000, 7000, 40_000}).Draw(t, "limit"); limit > 0 {
+			p("  , rate: %dMbps", limit)
+		}
+		p("}]")
 		p("schemes: [none]\nmeasure: {sample: 1ms}")
 		e, err := experiment.Parse("alone.yaml", []byte(b.String()))
 		if err != nil {
@@ -96,7 +100,7 @@ func TestIdealTimeOfASpreadFlow(t *testing.T) {
 		p.Connect(to, b, dataplane.Link{Rate: 100 * units.Gbps})
 		e := &experiment.Experiment{}
 		e.Parameters.Payload.Value, e.Parameters.Paths.Value = config.Set(units.Size(1000)), config.Set(by)
-		return newIdeal(e, &build.Network{Plan: p}).time(a, b, 10*units.MB)
+		return newIdeal(e, &build.Network{Plan: p}).time(a, b, 10*units.MB, 0)
 	}
 	one := time("round_robin", 1, 100*units.Gbps)
 	if four := time("round_robin", 4, 25*units.Gbps); math.Abs(float64(four)/float64(one)-1) > 0.01 {
@@ -141,7 +145,7 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 			}
 			b := p.Host("B")
 			p.Connect(at, b, dataplane.Link{Rate: 100 * units.Gbps})
-			return newIdeal(e, &build.Network{Plan: p}).time(a, b, size)
+			return newIdeal(e, &build.Network{Plan: p}).time(a, b, size, 0)
 		}
 		ack := func(stages [][][]dataplane.Link) units.Time {
 			access := dataplane.Link{Rate: 100 * units.Gbps}
