@@ -9,9 +9,9 @@ import (
 	"photon/units"
 )
 
-// Bursts of far more flows than receivers have places for, of which some are stopped in the middle, and whose queue pairs
-// others take at once, or, of those that were stopped, when nothing of them is on its way any more: whatever happens to
-// packets, each flow that is not stopped arrives once and ends.
+// Flows come in bursts of far more than receivers have places for, and some are stopped in the middle. Others take their
+// queue pairs at once, or, of a flow that was stopped, when none of its packets is on its way any more. Whatever happens
+// to packets, each flow that is not stopped arrives once and ends.
 func TestBurstsOfFlowsEnd(t *testing.T) {
 	ended, stops := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,7 +41,8 @@ func TestBurstsOfFlowsEnd(t *testing.T) {
 							running++
 						}
 					}
-					if qp := 2*random.Uint32N(pairs) + uint32(from); running < 30 && !c.busy(from, qp) && free[qp] <= c.now {
+					qp := 2*random.Uint32N(pairs) + uint32(from)
+					if running < 30 && !c.busy(from, qp) && free[qp] <= c.now {
 						c.send(from, qp, 1+random.IntN(longest))
 					}
 				}

@@ -91,8 +91,8 @@ func (n *NIC) released(now units.Time, f *appFlow) bool {
 // idle for longest has least to lose. The others keep their pace until they are silent for long, or it is over by
 // itself.
 func (n *NIC) spare(now units.Time) (id int, ok bool) {
-	slow, since, any := n.idle.oldest(idlePaced)
-	if any && since < now-n.config.Age {
+	slow, since, found := n.idle.oldest(idlePaced)
+	if found && since < now-n.config.Age {
 		return slow, true
 	}
 	if id, _, ok = n.idle.oldest(idlePlain); ok {

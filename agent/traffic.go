@@ -82,7 +82,7 @@ type Traffic struct {
 	ordered   []*orderedFlow // by id
 	pending   byTime         // by start; those stopped before it included
 	waiting   int            // of them, without those
-	held      []timed        // scratch: of pending, something is still in their way
+	held      []timed        // scratch: those of pending that something is in the way of
 	stops     byTime         // by stop, of flows that have one
 	running   map[peerKey]*orderedFlow
 	pairs     map[peerKey]int // how many flows are ordered or sent on a queue pair
@@ -214,17 +214,16 @@ func (t *Traffic) Step(now units.Time) {
 	for len(t.stops) > 0 && t.stops[0].at <= now {
 		t.stop(now, heap.Pop(&t.stops).(timed).orderedFlow)
 	}
-	var err error
 	for n := 0; n < mostPerStep && !t.down && len(t.pending) > 0 && t.pending[0].at <= now+lead; n++ {
-		if errors.Is(err, ErrFull) {
-			break // it is in the way of all others, too
-		}
 		next := heap.Pop(&t.pending).(timed)
 		if next.Stage != Pending {
 			continue
 		}
-		if err = t.begin(now, next.orderedFlow); err != nil {
+		if err := t.begin(now, next.orderedFlow); err != nil {
 			t.held = append(t.held, next)
+			if errors.Is(err, ErrFull) {
+				break // it is in the way of all others, too
+			}
 		}
 	}
 	for _, next := range t.held {
@@ -240,7 +239,7 @@ func (t *Traffic) SetLink(now units.Time, up bool) {
 	t.Step(now)
 }
 
-// begin takes up a flow, or refuses it. An error says what is in its way: before its start, that may still end.
+// begin takes up a flow, or refuses it. An error says what is in its way before its start: that may be over by then.
 func (t *Traffic) begin(now units.Time, j *orderedFlow) error {
 	slot, err := t.host.AddFlow(now, j.FlowSpec)
 	if err != nil && now < j.Start {

@@ -11,8 +11,14 @@ import (
 	"photon/lab/stat"
 )
 
+// fatal is a test, or one of its random runs.
+type fatal interface {
+	Helper()
+	Fatal(...any)
+}
+
 // again is a measurement after it was written to a file and judged once more.
-func again(t *testing.T, m Measurement, p *experiment.Part) Measurement {
+func again(t fatal, m Measurement, p *experiment.Part) Measurement {
 	t.Helper()
 	b, err := json.Marshal(m)
 	if err != nil {

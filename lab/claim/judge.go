@@ -44,7 +44,7 @@ type Measurement struct {
 	Measured *float64         `json:"measured"`           // over the seeds; null: infinite, or not known
 	AtLeast  *float64         `json:"at_least,omitempty"` // where something never happened: what is known of it by the time for which was waited
 	AtMost   *float64         `json:"at_most,omitempty"`  // the same of what has no end below, and of a quotient by what never happened
-	Unknown  bool             `json:"unknown,omitempty"`  // it is the quotient of two zeros, or senseless, or a seed has no value of what is no time
+	Unknown  bool             `json:"unknown,omitempty"`  // a quotient of two zeros, or senseless; or what is no time has no value in a seed
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
 	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
 	N        int              `json:"n"`
@@ -272,8 +272,8 @@ func (x sampled) cameAt(at float64) sampled {
 	return x
 }
 
-// lateness is what is known of a quotient if seeds of one of two schemes, or of both, never came, but others of them did:
-// a median or a mean is then no later than what did.
+// lateness is what is known of a quotient if something never came in some seeds of one scheme, or of both: as much as if
+// it had come when it was last looked for or, if nobody knows when that was, just after all that came.
 func lateness(p *experiment.Part, samples []sampled, of func(sampled) float64) (least, most *float64) {
 	last := 0.0 // of what came
 	for _, x := range samples {

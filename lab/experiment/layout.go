@@ -58,7 +58,8 @@ func (e *Experiment) layout() *layout {
 	return &layout{Topology: &e.Topology, host: host, trunk: trunk, core: e.core(trunk)}
 }
 
-// size is one of the topology's numbers; least is the least, which it is if it is wrong, and or what it is if absent.
+// size is one of the topology's numbers, from least on; or is what it is if absent. In place of a wrong one, which is
+// noted, it is least.
 func (l *layout) size(name string, v config.Value[int], least, or int) int {
 	n := v.Or(or)
 	if n < least || n > most {

@@ -27,6 +27,25 @@ func TestAggregateRateOfAConstantRateIsConstant(t *testing.T) {
 	}
 }
 
+// begin lays out an experiment of one scheme, and what watches it. Its world has not run.
+func begin(t *testing.T, text string) (*experiment.Experiment, *sim.World, *build.Network, *Watch) {
+	t.Helper()
+	e, err := experiment.Parse("dynamics.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := sim.New()
+	n, err := build.Build(e, world, e.Schemes[0], 1, build.Observer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Start(e, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, world, n, w
+}
+
 // What is called steady is of its span and of nothing else, also if that begins with the run.
 func TestSteadyIsOfItsSpan(t *testing.T) {
 	const sample = 10 * units.Microsecond
@@ -44,19 +63,7 @@ schemes: [none]
 measure:
   {kind: dynamics, from: S0, to: H2, sample: 10us, steady: {from: %dus, to: %dus}, queue: {from: %[1]dus, to: %[2]dus}}
 `, from*10, to*10)
-		e, err := experiment.Parse("steady.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		world := sim.New()
-		n, err := build.Build(e, world, e.Schemes[0], 1, build.Observer{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := Start(e, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e, world, n, w := begin(t, text)
 		node, port, err := n.Plan.Port("S0", "H2")
 		if err != nil {
 			t.Fatal(err)
@@ -101,19 +108,7 @@ schemes: [none]
 measure: {kind: dynamics, from: S0, to: S1, sample: 10us, steady: {from: 0s, to: 200us}, queue: {from: 0s, to: 200us}}
 `
 	for trunk, over := range map[int]bool{5: false, 9: true, 40: true} {
-		e, err := experiment.Parse("capacity.yaml", fmt.Appendf(nil, text, trunk))
-		if err != nil {
-			t.Fatal(err)
-		}
-		world := sim.New()
-		n, err := build.Build(e, world, e.Schemes[0], 1, build.Observer{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := Start(e, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e, world, _, w := begin(t, fmt.Sprintf(text, trunk))
 		if err := world.Run(t.Context(), e.Duration); err != nil {
 			t.Fatal(err)
 		}

@@ -152,7 +152,7 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 // back. Of several shortest paths it is the best one's, there and back; if a flow's packets may take all of them at
 // once, no less is possible.
 //
-// A flow that is limited to a rate of its own is, too, when it is alone; 0: it is not.
+// limit is the rate that the flow itself keeps to, which it does when it is alone, too; 0: there is none.
 func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time {
 	key := d.n.Plan.PairOf(from, to)
 	ways, ok := d.ways[key]
@@ -171,7 +171,8 @@ func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time
 	if d.e.Parameters.Overtakes() {
 		there = d.spread
 	}
-	return there(a, ways, full, int(size-full*payload)) + ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+	back := ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+	return there(a, ways, full, int(size-full*payload)) + back
 }
 
 // occupies is how long a frame is on a link.

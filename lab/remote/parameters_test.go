@@ -13,8 +13,10 @@ import (
 )
 
 // treeText is an experiment in which every kind of link is used, on a tree: from each host one way leads to each other.
-var treeText = strings.NewReplacer("kind: star, hosts: 3", "kind: clos, pods: 2, tors: 1, leafs: 1, spines: 1, hosts: 2",
-	"S0>H2", "T1>H2").Replace(twoIntoOne)
+var treeText = strings.NewReplacer(
+	"kind: star, hosts: 3", "kind: clos, pods: 2, tors: 1, leafs: 1, spines: 1, hosts: 2",
+	"S0>H2", "T1>H2",
+).Replace(twoIntoOne)
 
 // otherwise are parameters of an experiment, each with another value, and what else that needs.
 var otherwise = map[string]string{

@@ -64,7 +64,8 @@ func shape(t reflect.Type) *jsonschema.Schema {
 	case reflect.String:
 		return text("")
 	case reflect.Slice:
-		ofScheme, isAfters := t.Elem() == reflect.TypeFor[experiment.SchemeUse](), t == reflect.TypeFor[experiment.Afters]()
+		ofScheme := t.Elem() == reflect.TypeFor[experiment.SchemeUse]()
+		isAfters := t == reflect.TypeFor[experiment.Afters]()
 		if item := shape(t.Elem()); item != nil && !ofScheme && !isAfters {
 			return orSwept(&jsonschema.Schema{Type: "array", Items: item})
 		}
