@@ -50,6 +50,7 @@ struct ph_packet {
 	int direct; /* no queue but the peer's is behind the interface: who has no room there has dropped the frame */
 	uint64_t since; /* when the first of those that wait was refused first; 0: it was not */
 	unsigned hopeless; /* length from which on frames were refused for good, and none was taken since */
+	int asking; /* the kernel is being asked to send, and may have counted what refusals lack */
 	uint64_t refusals; /* how often the peer dropped a frame, and the kernel said so and kept it for another try */
 	uint64_t lost; /* frames that the peer dropped for good */
 	unsigned longest; /* frame that the interface takes, without tag */
@@ -183,12 +184,18 @@ static int give_up_refused(struct ph_packet *p, int error)
 	return error;
 }
 
+/* Frames are about to be given to the driver. */
+void ph_packet_sends(struct ph_packet *p)
+{
+	__atomic_store_n(&p->asking, 1, __ATOMIC_SEQ_CST);
+}
+
 /* So many frames were given to the driver, which has put each into the ring and asked the
  * kernel to send them. The kernel says that all is well if it took some of them: the others
  * are there still. If the kernel takes none, for the interface is down or gone, they
  * would wait there, to leave when it is up again, when all else of the port begins anew:
  * it is made to skip them. */
-void ph_packet_sent(struct ph_packet *p, unsigned n)
+static void look_after(struct ph_packet *p, unsigned n)
 {
 	int error = why;
 
@@ -208,11 +215,18 @@ void ph_packet_sent(struct ph_packet *p, unsigned n)
 	}
 }
 
+void ph_packet_sent(struct ph_packet *p, unsigned n)
+{
+	look_after(p, n);
+	__atomic_store_n(&p->asking, 0, __ATOMIC_RELEASE);
+}
+
 /* Asks once more, if the kernel has left frames in the ring. */
 void ph_packet_again(struct ph_packet *p)
 {
 	if (!p->left)
 		return;
+	ph_packet_sends(p);
 	why = ask(p);
 	ph_packet_sent(p, 0);
 }
@@ -241,7 +255,8 @@ void ph_packet_direct(uint16_t id, int direct)
 }
 
 /* What the peer dropped: how often the kernel, which counts each try, has counted a frame that it kept; and how many
- * are lost. From some length on it drops all at present; 0: it takes all. */
+ * are lost. From some length on it drops all at present; 0: it takes all. While it is asked to take some, the kernel may
+ * have counted a try that is not among them. */
 void ph_packet_lost(uint16_t id, struct ph_lost *l)
 {
 	const struct ph_packet *p = devices[id];
@@ -249,6 +264,7 @@ void ph_packet_lost(uint16_t id, struct ph_lost *l)
 	*l = (struct ph_lost){0};
 	if (p == NULL)
 		return;
+	l->asking = __atomic_load_n(&p->asking, __ATOMIC_SEQ_CST); /* before the others: what ends in between is in them */
 	l->refusals = __atomic_load_n(&p->refusals, __ATOMIC_RELAXED);
 	l->frames = __atomic_load_n(&p->lost, __ATOMIC_RELAXED);
 	l->from = __atomic_load_n(&p->hopeless, __ATOMIC_RELAXED);

@@ -453,7 +453,8 @@ func (n *netdev) count(d *DeviceStats) {
 	n.flaps(l)
 	d.Downs = n.downs
 	lost := n.peerDrops()
-	if tries := n.silent + uint64(lost.refusals); n.dropped > tries { // else there were some since
+	// Not while the worker asks the kernel to send: a try that is counted there may not be among the refusals yet.
+	if tries := n.silent + uint64(lost.refusals); lost.asking == 0 && n.dropped > tries { // else there were some since
 		n.silent += n.dropped - tries
 	}
 	d.Attached, d.TxDropped = n.attached, n.silent+uint64(lost.frames)

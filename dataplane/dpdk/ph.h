@@ -57,7 +57,8 @@ int ph_packet_bind(uint16_t id, int index);
 struct ph_packet *ph_packet_of(uint16_t id); /* NULL: another kind of device */
 uint16_t ph_packet_look(const struct ph_packet *p, uint64_t *several, uint64_t *open); /* before each burst that is received */
 void ph_packet_taken(struct ph_packet *p, unsigned n); /* after it */
-void ph_packet_sent(struct ph_packet *p, unsigned n); /* after each burst that was given to the driver */
+void ph_packet_sends(struct ph_packet *p); /* before each burst that is given to the driver */
+void ph_packet_sent(struct ph_packet *p, unsigned n); /* after it */
 void ph_packet_again(struct ph_packet *p); /* in a round without one */
 int ph_packet_takes(const struct ph_packet *p, const uint8_t *frame, unsigned length);
 void ph_packet_limit(uint16_t id, unsigned mtu);
@@ -65,6 +66,7 @@ uint64_t ph_packet_refused(uint16_t id);
 struct ph_lost {
 	uint64_t refusals, frames;
 	uint32_t from;
+	int asking;
 };
 void ph_packet_direct(uint16_t id, int direct);
 void ph_packet_lost(uint16_t id, struct ph_lost *l);

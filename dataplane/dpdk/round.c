@@ -115,8 +115,10 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 
 	for (i = 0; i < n; i++)
 		m[i] = described(w, &p->tx[i]);
-	if (p->packet != NULL)
+	if (p->packet != NULL) {
 		n = keep_taken(p, m);
+		ph_packet_sends(p->packet);
+	}
 	sent = rte_eth_tx_burst(p->tx_dev, p->tx_queue, m, n);
 	if (p->packet != NULL)
 		ph_packet_sent(p->packet, sent);
