@@ -65,12 +65,12 @@ func (q *ackQueue) at(place uint32) *ack { return &q.acks[place&uint32(len(q.ack
 const noCause = psnMask + 1
 
 // queueAck notes what to acknowledge of the packet whose base transport header is the first of b. cause is its PSN,
-// if that is to be told, too.
-func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b []byte, tos uint8) {
+// if that is to be told, too. It is nil if what waits to be sent says more.
+func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b []byte, tos uint8) *ack {
 	q := &h.acks
 	fresh := p.acks == 0 || q.tail-q.head < q.shared
 	if !fresh && p.refusing && syndrome == wire.SyndromeACK {
-		return // what waits asks for the packet that is missing, and acknowledges those before it, too
+		return nil // what waits asks for the packet that is missing, and acknowledges those before it, too
 	}
 	if fresh {
 		p.lastAck = q.push()
@@ -82,17 +82,26 @@ func (h *Host) queueAck(p *peer, slot int, syndrome uint8, psn, cause uint32, b 
 		a.ext, a.cause = wire.ExtPlace, cause
 	}
 	if !h.ackEach {
-		return
+		return a
 	}
 	a.mark = tos & 3
 	ext := wire.BTH(b).Extensions()
 	if ext == 0 || len(b) < wire.BTHLen+wire.ExtensionsLen(ext) {
-		return
+		return a
 	}
 	a.ext |= ext &^ wire.ExtPlace
 	telemetry, _, stamp := extensions(b[wire.BTHLen:], ext)
 	copy(a.hops[:], telemetry)
 	copy(a.stamp[:], stamp)
+	return a
+}
+
+// acknowledgeStale answers a packet of an earlier epoch: with all of that, if it was whole.
+func (h *Host) acknowledgeStale(p *peer, slot int, psn uint32, b []byte, tos uint8) {
+	a := h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, noCause, b, tos)
+	if e := h.origins[slot].retired.whole(psn); e != nil && a != nil {
+		a.psn, a.msn = e.answer()
+	}
 }
 
 // ackLen is the length of an acknowledgement from the BTH on.

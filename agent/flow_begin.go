@@ -73,7 +73,7 @@ func (h *Host) reset(id int, spec FlowSpec) *flow {
 	*f.sending = sending{}
 	if h.config.Selective != nil {
 		if f.scoreboard = scoreboard; scoreboard == nil {
-			f.scoreboard = newScoreboard(h.config.Selective)
+			f.scoreboard = newScoreboard(h.config.Selective, &h.recovery)
 		}
 	}
 	return f

@@ -287,6 +287,8 @@ func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, 
 		h.queueAck(p, slot, wire.SyndromeNAK, p.expected, psn, b, tos)
 	case duplicate: // its acknowledgement may have been lost
 		h.queueAck(p, slot, wire.SyndromeACK, (p.expected-1)&psnMask, noCause, b, tos)
+	case stale: // so may that of an earlier epoch; else the sender learns which epoch is the present one
+		h.acknowledgeStale(p, slot, psn, b, tos)
 	case tooEarly:
 		if p.refuse(psn) {
 			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, noCause, b, tos)

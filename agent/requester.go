@@ -199,7 +199,11 @@ func (r *requester) unknown(ours bool) meaning {
 // contradicted handles an answer of another epoch, or one that contradicts earlier acknowledgements. It may be
 // old, from before the first packet arrived, or of another flow: so it counts only after some timeouts.
 func (r *requester) contradicted() meaning {
-	if r.probing && r.retries >= doubts {
+	enough := uint8(doubts)
+	if r.scoreboard != nil { // low timeouts are shorter than the time for which an answer may be on its way
+		enough = r.scoreboard.doubts
+	}
+	if r.probing && r.retries >= enough {
 		return forgotten
 	}
 	return nothing

@@ -7,8 +7,8 @@ import "photon/wire"
 //
 // An epoch begins with a first packet (First or Only), and its PSN names it. A first packet with
 // another PSN begins another epoch: the sender was restarted, uses the pair for another flow, or
-// started again. Late packets of earlier epochs must not do that, so the PSNs of the last few are
-// remembered (retired). A packet that is not the first finds no epoch if the receiver was restarted
+// started again. Late packets of earlier epochs must not do that, so the last few are remembered
+// (retired), and whether they were whole: their sender may not know it yet. A packet that is not the first finds no epoch if the receiver was restarted
 // or has forgotten the pair. It is refused, so that the sender starts again.
 type responder struct {
 	start    uint32 // PSN of the epoch's first packet
@@ -26,8 +26,14 @@ const (
 	wholeEpoch              // the last packet was taken
 )
 
-// retired are the first PSNs of earlier epochs, plus 1.
-type retired [3]uint32
+// retired are earlier epochs, the last one first.
+type retired [3]retiredEpoch
+
+// retiredEpoch is an epoch after which another began.
+type retiredEpoch struct {
+	start  uint32 // PSN of its first packet, plus 1; 0: there is none
+	behind uint32 // if it was whole, the PSN behind its last packet, plus 1; else 0
+}
 
 // verdict is what happens to a packet.
 type verdict uint8
@@ -37,7 +43,7 @@ const (
 	duplicate                // taken before
 	tooEarly                 // one before it is missing
 	stranger                 // its epoch is unknown
-	stale                    // the first packet of an earlier epoch
+	stale                    // of an earlier epoch: its first packet, or any if the epoch was whole
 
 	placed       // taken, and one before it is missing (selective repeat)
 	placedBefore // so it was before
@@ -62,22 +68,23 @@ func (r *responder) takeMiddle(psn uint32, opcode uint8) bool {
 
 // take judges a packet. old are the epochs before, which few packets need.
 func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
-	if opcode == wire.OpSendFirst || opcode == wire.OpSendOnly {
+	begins := opcode == wire.OpSendFirst || opcode == wire.OpSendOnly
+	if begins {
 		switch {
 		case r.epoch != noEpoch && psn == r.start:
 			return duplicate
 		case old.has(psn):
 			return stale
 		}
-		if r.epoch != noEpoch {
-			old.add(r.start)
-		}
+		old.add(r)
 		*r = responder{start: psn, expected: psn, epoch: openEpoch}
 	}
 	ahead := (psn - r.expected) & psnMask
 	switch {
 	case r.epoch == noEpoch:
 		return stranger
+	case ahead > 0 && !begins && old.whole(psn) != nil:
+		return stale
 	case ahead >= 1<<23:
 		return duplicate
 	case r.epoch == wholeEpoch:
@@ -112,8 +119,35 @@ func (r *responder) msn() uint32 {
 	return r.start
 }
 
+// has reports whether an earlier epoch began with a PSN.
 func (o *retired) has(psn uint32) bool {
-	return o[0] == psn+1 || o[1] == psn+1 || o[2] == psn+1
+	return o[0].start == psn+1 || o[1].start == psn+1 || o[2].start == psn+1
 }
 
-func (o *retired) add(psn uint32) { o[0], o[1], o[2] = psn+1, o[0], o[1] }
+// whole is the earlier epoch that was whole and had a PSN, or nil.
+func (o *retired) whole(psn uint32) *retiredEpoch {
+	for i := range o {
+		e := &o[i]
+		if e.behind > 0 && (psn+1-e.start)&psnMask < (e.behind-e.start)&psnMask {
+			return e
+		}
+	}
+	return nil
+}
+
+// add adds the epoch of a responder, if it has one.
+func (o *retired) add(r *responder) {
+	if r.epoch == noEpoch {
+		return
+	}
+	e := retiredEpoch{start: r.start + 1}
+	if r.epoch == wholeEpoch {
+		e.behind = r.expected + 1
+	}
+	o[0], o[1], o[2] = e, o[0], o[1]
+}
+
+// answer is the acknowledgement of an earlier epoch that was whole: its last PSN, and the message sequence number.
+func (e *retiredEpoch) answer() (psn, msn uint32) {
+	return (e.behind - 2) & psnMask, e.start & psnMask
+}

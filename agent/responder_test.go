@@ -31,7 +31,7 @@ func TestVerdicts(t *testing.T) {
 		"flow after flow on a pair, and what is late of those before": {
 			{10, only, inOrder, 11}, {10, only, duplicate, 11}, {500, first, inOrder, 500}, {10, only, stale, 500},
 			{501, last, inOrder, 501}, {900, only, inOrder, 901}, {10, only, stale, 901}, {500, first, stale, 901},
-			{501, last, duplicate, 901}, {900, only, duplicate, 901},
+			{501, last, stale, 901}, {900, only, duplicate, 901},
 		},
 		"a sender that was started again in the middle": {
 			{10, first, inOrder, 10}, {11, middle, inOrder, 10}, {4000, first, inOrder, 4000},

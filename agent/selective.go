@@ -101,10 +101,28 @@ type scoreboard struct {
 	lowTimeout units.Time // timeout while no more than lowPackets packets are under way; 0: it is as usual
 	lowPackets uint64
 	since      units.Time // when the deadline was set
+	doubts     uint8      // how many timeouts in a row there must have been, see doubts
 }
 
-func newScoreboard(s *Selective) *scoreboard {
-	return &scoreboard{window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause, lowTimeout: s.LowTimeout, lowPackets: uint64(s.LowPackets)}
+func newScoreboard(s *Selective, c *recovery) *scoreboard {
+	b := &scoreboard{
+		window: uint64(s.Window), reorder: uint64(s.Reorder), arrived: newRing(s.Window), cause: noCause,
+		lowTimeout: s.LowTimeout, lowPackets: uint64(s.LowPackets), doubts: doubts,
+	}
+	if b.lowTimeout > 0 {
+		b.doubts = lowDoubts(b.lowTimeout, c)
+	}
+	return b
+}
+
+// lowDoubts is how many low timeouts in a row take as long as so many others as make a sender doubt, but less than a
+// sender has before it gives up.
+func lowDoubts(low units.Time, c *recovery) uint8 {
+	n, left := uint8(0), c.timeout<<doubts-c.timeout
+	for ; n < doubts || left > 0 && n+1 < c.retries; n++ {
+		left -= low << min(n, maxDoublings)
+	}
+	return n
 }
 
 // start begins with the first packet's number.
@@ -225,9 +243,7 @@ func (r *responder) takeAny(psn, first uint32, opcode uint8, old *retired, a *ar
 		if old.has(first) {
 			return stale
 		}
-		if r.epoch != noEpoch {
-			old.add(r.start)
-		}
+		old.add(r)
 		*r = responder{start: first, expected: first, epoch: openEpoch}
 		a.open = false
 	}

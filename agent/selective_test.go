@@ -267,3 +267,16 @@ func TestSelectiveErrors(t *testing.T) {
 		}
 	}
 }
+
+// With low timeouts a sender doubts after as long as with others, but before it gives up.
+func TestLowTimeoutsDoubtAsLate(t *testing.T) {
+	for _, c := range []struct {
+		low     units.Time
+		retries uint8
+		want    uint8
+	}{{320, 7, 2}, {100, 7, 4}, {1, 255, 21}, {1, 7, 6}, {320, 1, 2}} {
+		if got := lowDoubts(c.low, &recovery{timeout: 320, retries: c.retries}); got != c.want {
+			t.Errorf("%d of %d, %d retries: after %d timeouts, want %d", c.low, 320, c.retries, got, c.want)
+		}
+	}
+}
