@@ -232,13 +232,10 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 	}
 	switch {
 	case len(samples) == 2:
-		est.least, est.most = lateness(p, samples, func(x sampled) float64 { return of(x, all) })
+		est.least, est.most = lateness(p, samples, all, of)
 	case samples[0].never:
 		x := samples[0].cameAt(samples[0].watched)
-		least := of(x, all)
-		if low, _, ok := stat.Interval(n, func(runs []int) float64 { return of(x, runs) }); ok {
-			least = min(least, low)
-		}
+		least, _ := extremes(all, func(runs []int) float64 { return of(x, runs) })
 		est.least = &least
 	}
 	interval := func(neither float64) (low, high float64, ok bool) {
@@ -272,28 +269,52 @@ func (x sampled) cameAt(at float64) sampled {
 	return x
 }
 
+// extremes are the least and the most of a number and its interval.
+func extremes(all []int, of func(runs []int) float64) (least, most float64) {
+	v := of(all)
+	if low, high, ok := stat.Interval(len(all), of); ok {
+		return min(v, low), max(v, high)
+	}
+	return v, v
+}
+
 // lateness is what is known of a quotient if something never came in some seeds of one scheme, or of both: as much as if
-// it had come when it was last looked for or, if nobody knows when that was, just after all that came.
-func lateness(p *experiment.Part, samples []sampled, of func(sampled) float64) (least, most *float64) {
+// it had come when it was last looked for or, if nobody knows when that was, just after all that came. It is that of the
+// worst end of the interval, too.
+func lateness(p *experiment.Part, samples []sampled, all []int, of func(sampled, []int) float64) (least, most *float64) {
 	last := 0.0 // of what came
 	for _, x := range samples {
 		last = max(last, slices.Max(x.cameAt(0).v))
 	}
-	a, b := of(samples[0]), of(samples[1])
-	if samples[0].never && b > 0 {
-		v := min(later, of(samples[0].cameAt(last*later))/b)
-		if samples[0].watched > 0 || p.Over != "" {
-			v = of(samples[0].cameAt(samples[0].watched)) / b
+	over := func(a, b sampled) func(runs []int) float64 {
+		return func(runs []int) float64 {
+			v := quotient(of(a, runs), of(b, runs), 1)
+			if math.IsNaN(v) { // zero by zero: no difference
+				return 1
+			}
+			return v
+		}
+	}
+	if a, b := samples[0], samples[1]; a.never && of(b, all) > 0 {
+		known := a.watched > 0 || p.Over != ""
+		at := a.watched
+		if !known {
+			at = last * later
+		}
+		v, _ := extremes(all, over(a.cameAt(at), b))
+		if !known {
+			v = min(v, later)
 		}
 		least = &v
 	}
-	if samples[1].never {
-		v := 1 / later
-		if by := of(samples[1].cameAt(last * later)); by > 0 {
-			v = max(v, a/by)
+	if a, b := samples[0], samples[1]; b.never {
+		at := b.watched
+		if at == 0 {
+			at = last * later
 		}
-		if samples[1].watched > 0 {
-			v = a / of(samples[1].cameAt(samples[1].watched))
+		_, v := extremes(all, over(a, b.cameAt(at)))
+		if b.watched == 0 {
+			v = max(v, 1/later)
 		}
 		v = min(v, math.MaxFloat64) // a file has no infinity
 		most = &v
