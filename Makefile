@@ -23,7 +23,7 @@ build: setup
 # Long runs of one goroutine each: known results, those of another simulator, traces of every scheme, what runs of many
 # flows keep, the same with a clock that is set back, and what is built by another go. They have nothing to race with, and
 # nothing of DPDK.
-ALONE = ^(TestAddAScheme|TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestSlowdownsAgainst|TestNothingChangesWhenTheClock)|^TestIncastLosesNothing$$/^fat
+ALONE = ^(TestAddAScheme|TestAFlowAloneHasTheLine|TestGoldenTraces|TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestMetricsAgainstFrames|TestNICsShareABottleneck|TestNICsUnderRoundTripTimes|TestNothingChangesWhenTheClock|TestSlowdownsAgainst|TestTasksOfTheCatalogue)|^TestIncastLosesNothing$$/^fat
 
 # Random networks in virtual time, a minute and more.
 RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$
