@@ -109,4 +109,34 @@ func TestWhichProbeIsBack(t *testing.T) {
 			t.Errorf("its own, time %d: %+v, %+v", i, found, on)
 		}
 	}
+	r.in(1, pauseFrame(3, 0), 60) // it has ended
+	r.sw.LookForDeadlocks(r.now)
+	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+	r.now += 2 * ms
+	if found, _ := probe(own); len(found) != 1 {
+		t.Errorf("the next deadlock of the same queue: %+v", found)
+	}
+}
+
+// A peer stays stopped if more of its own frames than XON wait: at XON it would be resumed.
+func TestPeerStaysStoppedAboveXON(t *testing.T) {
+	c := config(3)
+	c.Deadlock = 2 * ms
+	for frames, want := range map[int]bool{9: false, 10: false, 11: true} {
+		r := newRig(t, c)
+		r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
+		for range frames {
+			r.in(0, packet(0, 1, 26, 0), 1000)
+		}
+		for range 5 {
+			r.in(2, packet(2, 1, 26, 0), 1000)
+		}
+		silent := func(port int) bool { return port == 1 }
+		if got := r.sw.StaysStopped(0, 3, silent); got != want {
+			t.Errorf("%d frames of 1000 bytes wait, XON is 10 KB: %v", frames, got)
+		}
+		if r.sw.StaysStopped(0, 3, func(int) bool { return false }) {
+			t.Errorf("%d frames wait, and every port sends: the peer stays stopped", frames)
+		}
+	}
 }
