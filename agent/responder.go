@@ -26,8 +26,8 @@ const (
 	wholeEpoch              // the last packet was taken
 )
 
-// retired are earlier epochs, the last one first.
-type retired [3]retiredEpoch
+// retired are earlier epochs of a pair, the last one first. Most pairs have none, and nil.
+type retired struct{ epochs *[3]retiredEpoch }
 
 // retiredEpoch is an epoch after which another began.
 type retiredEpoch struct {
@@ -121,13 +121,17 @@ func (r *responder) msn() uint32 {
 
 // has reports whether an earlier epoch began with a PSN.
 func (o *retired) has(psn uint32) bool {
-	return o[0].start == psn+1 || o[1].start == psn+1 || o[2].start == psn+1
+	e := o.epochs
+	return e != nil && (e[0].start == psn+1 || e[1].start == psn+1 || e[2].start == psn+1)
 }
 
 // whole is the earlier epoch that was whole and had a PSN, or nil.
 func (o *retired) whole(psn uint32) *retiredEpoch {
-	for i := range o {
-		e := &o[i]
+	if o.epochs == nil {
+		return nil
+	}
+	for i := range o.epochs {
+		e := &o.epochs[i]
 		if e.behind > 0 && (psn+1-e.start)&psnMask < (e.behind-e.start)&psnMask {
 			return e
 		}
@@ -144,7 +148,11 @@ func (o *retired) add(r *responder) {
 	if r.epoch == wholeEpoch {
 		e.behind = r.expected + 1
 	}
-	o[0], o[1], o[2] = e, o[0], o[1]
+	if o.epochs == nil {
+		o.epochs = new([3]retiredEpoch)
+	}
+	all := o.epochs
+	all[0], all[1], all[2] = e, all[0], all[1]
 }
 
 // answer is the acknowledgement of an earlier epoch that was whole: its last PSN, and the message sequence number.
