@@ -16,9 +16,20 @@ type twin struct {
 	buffered   int64
 	limit      int64 // the last that the sender was told
 	advertised bool  // it was told one
+	told       int64 // the last limit that the receiver sent
+	stopped    bool  // the receiver gives no more
+	wants      bool  // a packet is to be sent next
 }
 
 func (w *twin) free() int64 { return min(w.capacity-w.buffered, 2048) }
+
+// grant is the limit that the receiver sends.
+func (w *twin) grant() int64 {
+	if w.stopped {
+		return w.told
+	}
+	return w.received + w.free()
+}
 
 // item is on its way: a data packet of so many blocks, or a flow control packet.
 type item struct {
@@ -29,7 +40,8 @@ type item struct {
 	known  bool
 }
 
-// Two ends with a wire between them, that delivers in order and loses what it likes: what ports say is what twins count,
+// Two ends with a wire between them, that delivers in order, loses what it likes, and begins anew with nothing under way, as
+// does a receiver that stops its peer for a while: what ports say is what twins count,
 // nothing arrives for which there is no room, and when all is quiet the sender has credits for all that the receiver has
 // room for.
 func TestPortsAreTheirTwin(t *testing.T) {
@@ -54,9 +66,10 @@ func TestPortsAreTheirTwin(t *testing.T) {
 				there = append(there, item{packet: &p, sent: w.sent})
 			}
 			for _, p := range b.Poll(now, nil) {
-				limit := w.received + w.free()
+				limit := w.grant()
+				w.told = limit
 				if int64(p.Limit) != limit%4096 || p.Init == known {
-					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free", p.Limit, p.Init, w.received, w.free())
+					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free, stopped %v", p.Limit, p.Init, w.received, w.free(), w.stopped)
 				}
 				back = append(back, item{packet: &p, limit: limit, known: known})
 			}
@@ -71,7 +84,7 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			if off := a.Paused() != 0; off == may {
 				t.Fatalf("off is %v", off)
 			}
-			if may {
+			if w.wants = !may; may {
 				a.Send(lane, a.Blocks(length))
 				a.Want(now, lane, 0)
 				w.sent += n
@@ -123,9 +136,27 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			},
 			"leave": func(t *rapid.T) { buffer(-rapid.Int64Range(0, w.buffered).Draw(t, "blocks")) },
 			"tell":  func(*rapid.T) { tell() },
-			"wait":  func(t *rapid.T) { now += units.Time(rapid.IntRange(1, 150).Draw(t, "us")) * units.Microsecond },
+			"stop":  func(*rapid.T) { w.stopped = !w.stopped; b.StopPeer(w.stopped) },
+			"begin": func(*rapid.T) {
+				there, back, known = nil, nil, false
+				w.sent, w.received, w.limit, w.told, w.advertised = 0, 0, 0, 0, false
+				a.Begin(now)
+				b.Begin(now)
+				if on := a.Paused() == 0; on == w.wants {
+					t.Fatalf("a packet waits: %v, and its lane is on: %v", w.wants, on)
+				}
+			},
+			"": func(t *rapid.T) {
+				few := max(0, w.told-w.received) < int64(b.Blocks(longest))
+				if stopped := b.PeerStopped() != 0; stopped != few {
+					t.Fatalf("the peer may send %d blocks of a packet of %d: stopped %v", w.told-w.received, b.Blocks(longest), stopped)
+				}
+			},
+			"wait": func(t *rapid.T) { now += units.Time(rapid.IntRange(1, 150).Draw(t, "us")) * units.Microsecond },
 		})
 		buffer(-w.buffered)
+		w.stopped = false
+		b.StopPeer(false)
 		for range 3 {
 			now += c.Period
 			tell()
