@@ -90,3 +90,17 @@ func TestFramesAreWhole(t *testing.T) {
 		t.Errorf("%x", b)
 	}
 }
+
+// At XON the peer may send a packet of the longest kind, and with a block more it may not.
+func TestXON(t *testing.T) {
+	const longest = 2000
+	c := Config{Buffer: 6400, Period: 100 * units.Microsecond}
+	for more, want := range map[units.Size]uint8{0: 0, Block: 1 << 3} {
+		p := NewPort(c, 1<<3, 10*units.Gbps, longest)
+		p.SetBuffered(3, p.XON(3)+more)
+		p.Poll(0, nil)
+		if got := p.PeerStopped(); got != want {
+			t.Errorf("%d bytes more than XON: stopped %08b, want %08b", more, got, want)
+		}
+	}
+}

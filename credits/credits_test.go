@@ -240,6 +240,13 @@ func TestPacketsThatAreNone(t *testing.T) {
 	if got, err := Decode(nil, frame); err != nil || len(got) != Lanes {
 		t.Errorf("%d packets, %v", len(got), err)
 	}
+	for i := 12; i < headerLen; i++ { // type, opcode and organisation
+		frame[i]++
+		if _, err := Decode(nil, frame); err != ErrFrame {
+			t.Errorf("byte %d is another: %v", i, err)
+		}
+		frame[i]--
+	}
 }
 
 // Where a configuration says nothing: a packet at least every 65 536 symbol times of a link of four lanes (7.9.4), and
