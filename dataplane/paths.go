@@ -11,7 +11,7 @@ import (
 type Paths struct {
 	By   PathChoice
 	Gap  units.Time // ByFlowlet: a flow that was silent for longer may take another path
-	Seed uint64     // of random choices, in addition to the switch's salt and the port
+	Seed uint64     // of random choices, beside the switch's salt and the port, whose number is in the same lower bits: runs differ above them
 }
 
 // PathChoice is what the choice goes by.

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"fmt"
 	"math"
 	"net/netip"
 	"slices"
@@ -210,6 +211,46 @@ func TestReloadOfPaths(t *testing.T) {
 		}
 		if len(used) != want {
 			t.Errorf("by %v one flow uses %d ports, not %d", by, len(used), want)
+		}
+	}
+}
+
+// A flow's flowlet ends when the flow was silent for longer than the gap, also when the clock was set back meanwhile.
+func TestFlowletsEndAfterTheGap(t *testing.T) {
+	const gap, hash = 10 * units.Microsecond, 77
+	c := SwitchConfig{Paths: Paths{By: ByFlowlet, Gap: gap}}
+	p := newPaths(&c, 0)
+	now := 5 * units.Second
+	first := p.flowlet(now, hash, gap)
+	for range 3 {
+		if now += gap; p.flowlet(now, hash, gap) != first {
+			t.Error("another path after just the gap")
+		}
+	}
+	now -= 4 * units.Second
+	p.Rebase(4 * units.Second)
+	if now += gap; p.flowlet(now, hash, gap) != first {
+		t.Error("another path after just the gap, and a clock that was set back")
+	}
+	if now += gap + 1; p.flowlet(now, hash, gap) == first {
+		t.Error("the same path after more than the gap")
+	}
+}
+
+// Switches, their ports and runs of other seeds draw other paths; seeds are as the laboratory has them.
+func TestDrawsDiffer(t *testing.T) {
+	drawn := map[[4]uint32]string{}
+	for _, seed := range []uint64{0, 1 << 20} {
+		for _, salt := range []uint32{0, 1} {
+			for port := range 2 {
+				p := newPaths(&SwitchConfig{Salt: salt, Paths: Paths{By: AtRandom, Seed: seed}}, port)
+				draws := [4]uint32{p.draw(), p.draw(), p.draw(), p.draw()}
+				name := fmt.Sprintf("seed %d, salt %d, port %d", seed, salt, port)
+				if other, ok := drawn[draws]; ok {
+					t.Errorf("%s draws what %s does", name, other)
+				}
+				drawn[draws] = name
+			}
 		}
 	}
 }
