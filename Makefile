@@ -20,10 +20,13 @@ COMMIT = $(shell git rev-parse HEAD 2>/dev/null)$(if $(shell git status --porcel
 build: setup
 	go build -tags dpdk -ldflags "-X main.commit=$(COMMIT)" -o bin/photon ./cmd/photon
 
-# Long runs of one goroutine each: known results, those of another simulator, traces of every scheme, what runs of many
-# flows keep, the same with a clock that is set back, and what is built by another go. They have nothing to race with, and
-# nothing of DPDK.
-ALONE = ^(TestAddAScheme|TestAFlowAloneHasTheLine|TestGoldenTraces|TestKnown|TestLookingChangesNothing|TestMemoryDoesNotGrow|TestMetricsAgainstFrames|TestNICsShareABottleneck|TestNICsUnderRoundTripTimes|TestNothingChangesWhenTheClock|TestSlowdownsAgainst|TestTasksOfTheCatalogue)|^TestIncastLosesNothing$$/^fat
+# Long runs of one goroutine each: traces and metrics of every scheme, the same with a clock that is set back; known
+# results, and those of another simulator; what runs of many flows keep, what a sweep makes of the catalogue, and what is
+# built by another go. They have nothing to race with, and nothing of DPDK.
+TRACES = TestGoldenTraces|TestLookingChangesNothing|TestMetricsAgainstFrames|TestNothingChangesWhenTheClock
+RESULTS = TestAFlowAloneHasTheLine|TestKnown|TestNICsShareABottleneck|TestNICsUnderRoundTripTimes|TestSlowdownsAgainst
+OTHERS = TestAddAScheme|TestMemoryDoesNotGrow|TestTasksOfTheCatalogue
+ALONE = ^($(TRACES)|$(RESULTS)|$(OTHERS))|^TestIncastLosesNothing$$/^fat
 
 # Random networks in virtual time, a minute and more.
 RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$

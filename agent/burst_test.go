@@ -9,9 +9,9 @@ import (
 	"photon/units"
 )
 
-// Flows come in bursts of far more than receivers have places for, and some are stopped in the middle. Others take their
-// queue pairs at once, also while packets of a flow that was stopped are still on their way. Whatever happens to packets,
-// each flow that is not stopped arrives once and ends.
+// Flows come in bursts of far more than receivers have places for, and some are stopped in the middle. Others take
+// their queue pairs at once, also while packets of a flow that was stopped are still on their way. Whatever happens to
+// packets, each flow that is not stopped arrives once and ends.
 func TestBurstsOfFlowsEnd(t *testing.T) {
 	ended, stops := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,8 +8,9 @@ import "photon/wire"
 // An epoch begins with a first packet (First or Only), and its PSN names it. A first packet with
 // another PSN begins another epoch: the sender was restarted, uses the pair for another flow, or
 // started again. Late packets of earlier epochs must not do that, so the last few are remembered
-// (retired), and whether they were whole: their sender may not know it yet. A packet that is not the first finds no epoch if the receiver was restarted
-// or has forgotten the pair. It is refused, so that the sender starts again.
+// (retired), and whether they were whole: their sender may not know it yet. A packet that is not the
+// first finds no epoch if the receiver was restarted or has forgotten the pair. It is refused, so that
+// the sender starts again.
 type responder struct {
 	start    uint32 // PSN of the epoch's first packet
 	expected uint32 // PSN of the packet that is to come
@@ -26,7 +27,7 @@ const (
 	wholeEpoch              // the last packet was taken
 )
 
-// retired are earlier epochs of a pair, the last one first. Most pairs have none, and nil.
+// retired are the last epochs of a pair before the present one, the newest first. Most pairs have had none: nil.
 type retired struct{ epochs *[3]retiredEpoch }
 
 // retiredEpoch is an epoch after which another began.

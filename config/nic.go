@@ -37,7 +37,7 @@ type Application struct {
 	FlowQueue Value[int]        `yaml:"flow_queue"`  // frames of one flow that may wait; 256
 	Queue     Value[int]        `yaml:"queue"`       // frames that may wait in all; 4096
 	Full      Value[string]     `yaml:"full"`        // a flow's queue: drop its next frame, or hold the port; by the device, see holds
-	Age       Value[units.Time] `yaml:"age"`         // a flow that was slowed down makes room when silent for so long; 10s
+	Age       Value[units.Time] `yaml:"age"`         // a flow that was slowed down makes room after such a silence; 10s
 	Release   Value[units.Time] `yaml:"release"`     // a flow that was not notified for so long sends at line rate again; 2s; 0s: never
 	Period    Value[units.Time] `yaml:"cnp_period"`  // a flow takes one notification in it; the scheme's
 	Match     []FlowRule        `yaml:"match"`       // weights, limits and tenants of flows; the first that matches counts

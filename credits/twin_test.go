@@ -40,8 +40,8 @@ type item struct {
 	known  bool
 }
 
-// Two ends with a wire between them, that delivers in order, loses what it likes, and begins anew with nothing under way, as
-// does a receiver that stops its peer for a while: what ports say is what twins count,
+// Two ends with a wire between them, that delivers in order and loses what it likes. The link may begin anew, with
+// nothing under way, and the receiver may stop its peer for a while. Then what ports say is what twins count,
 // nothing arrives for which there is no room, and when all is quiet the sender has credits for all that the receiver has
 // room for.
 func TestPortsAreTheirTwin(t *testing.T) {
@@ -72,7 +72,8 @@ func TestPortsAreTheirTwin(t *testing.T) {
 				limit := w.grant()
 				w.told = limit
 				if int64(p.Limit) != limit%4096 || p.Init == known {
-					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free, stopped %v", p.Limit, p.Init, w.received, w.free(), w.stopped)
+					t.Fatalf("FCCL is %d, init %v: %d blocks came, %d are free, stopped %v",
+						p.Limit, p.Init, w.received, w.free(), w.stopped)
 				}
 				back = append(back, item{packet: &p, limit: limit, known: known})
 			}
@@ -126,7 +127,9 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"send": func(t *rapid.T) { send(rapid.OneOf(rapid.IntRange(60, longest), rapid.Just(60)).Draw(t, "length")) },
+			"send": func(t *rapid.T) {
+				send(rapid.OneOf(rapid.IntRange(60, longest), rapid.Just(60)).Draw(t, "length"))
+			},
 			"there": func(t *rapid.T) { // most often all that is under way
 				for n := rapid.IntRange(0, 8).Draw(t, "arrive"); n > 0 && len(there) > 0; n-- {
 					arriveThere(rapid.IntRange(0, 9).Draw(t, "lost") == 0)
@@ -152,7 +155,8 @@ func TestPortsAreTheirTwin(t *testing.T) {
 			"": func(t *rapid.T) {
 				few := max(0, w.told-w.received) < int64(b.Blocks(longest))
 				if stopped := b.PeerStopped() != 0; stopped != few {
-					t.Fatalf("the peer may send %d blocks of a packet of %d: stopped %v", w.told-w.received, b.Blocks(longest), stopped)
+					t.Fatalf("the peer may send %d blocks, and the longest packet has %d: stopped %v",
+						w.told-w.received, b.Blocks(longest), stopped)
 				}
 			},
 			"wait": func(t *rapid.T) { now += units.Time(rapid.IntRange(1, 150).Draw(t, "us")) * units.Microsecond },

@@ -9,9 +9,11 @@ import (
 
 // Paths says how a switch chooses among ports, or next hops, of equal cost.
 type Paths struct {
-	By   PathChoice
-	Gap  units.Time // ByFlowlet: a flow that was silent for longer may take another path
-	Seed uint64     // of random choices, beside the switch's salt and the port, whose number is in the same lower bits: runs differ above them
+	By  PathChoice
+	Gap units.Time // ByFlowlet: a flow that was silent for longer may take another path
+	// Seed is that of random choices. The port's number is combined with it by XOR: seeds of different runs are to
+	// differ above the bits of port numbers.
+	Seed uint64
 }
 
 // PathChoice is what the choice goes by.

@@ -17,13 +17,15 @@ func (x *trial) same(port int, sent [][]byte, want []refFrame) {
 		case i >= len(sent):
 			x.fail("port %d sends %d frames; the next should be %s", port, len(sent), describe(want[i].bytes))
 		case i >= len(want):
-			x.fail("port %d sends %d frames, of which %d too many, the first of these %s", port, len(sent), len(sent)-len(want), describe(sent[i]))
+			x.fail("port %d sends %d frames, of which %d too many, the first of these %s",
+				port, len(sent), len(sent)-len(want), describe(sent[i]))
 		case want[i].in == made && isNotice(want[i].bytes):
 			if !sameNotice(sent[i], want[i].bytes) {
 				x.fail("port %d sends\n%x\nand should send something like\n%x", port, sent[i], want[i].bytes)
 			}
 		case !bytes.Equal(sent[i], want[i].bytes):
-			x.fail("port %d sends, as frame %d of %d, %s\n%x\nand should send %s\n%x", port, i, len(sent), describe(sent[i]), sent[i], describe(want[i].bytes), want[i].bytes)
+			x.fail("port %d sends, as frame %d of %d, %s\n%x\nand should send %s\n%x", port, i,
+				len(sent), describe(sent[i]), sent[i], describe(want[i].bytes), want[i].bytes)
 		}
 	}
 }
@@ -37,7 +39,8 @@ func isNotice(b []byte) bool {
 // and itself.
 func sameNotice(a, b []byte) bool {
 	x, y := readHead(a), readHead(b)
-	if len(a) != len(b) || x.dst != y.dst || x.etherType != y.etherType || x.payload != y.payload || x.cnp != y.cnp || !slices.Equal(x.tags, y.tags) {
+	if len(a) != len(b) || x.dst != y.dst || x.etherType != y.etherType ||
+		x.payload != y.payload || x.cnp != y.cnp || !slices.Equal(x.tags, y.tags) {
 		return false
 	}
 	if x.cnp {
@@ -90,7 +93,7 @@ func (x *trial) check() {
 				least = want.Buffered[prio]
 			}
 			most := want.Ingress.Peak[prio]
-			if x.bursts { // it may count the longest frame of a burst although it was not there, or is of another priority
+			if x.bursts { // it may count the longest frame of a burst, which is not there or of another priority
 				most += x.longest
 			}
 			if x.world.workers > 1 { // what another worker sends past its queues was in the buffer till then
@@ -134,8 +137,9 @@ func (x *trial) check() {
 		x.fail("%d bytes of headroom are used, %d should be", b.HeadUsed, x.ref.headed())
 	}
 	x.pooled = max(x.pooled, x.ref.used)
-	if x.ref.most = max(x.ref.most, x.ref.used); x.world.workers == 1 && (int(b.LossyPeak) < x.pooled || int(b.LossyPeak) > x.ref.most) {
-		x.fail("%d bytes of the pool are the most that were used, it was between %d and %d", b.LossyPeak, x.pooled, x.ref.most)
+	x.ref.most = max(x.ref.most, x.ref.used)
+	if peak := int(b.LossyPeak); x.world.workers == 1 && (peak < x.pooled || peak > x.ref.most) {
+		x.fail("%d bytes of the pool are the most that were used, it was between %d and %d", peak, x.pooled, x.ref.most)
 	}
 	if x.world.workers == 1 && int(b.HeadPeak) != x.ref.heads {
 		x.fail("%d bytes of headroom are the most that were used, not %d", b.HeadPeak, x.ref.heads)
@@ -159,7 +163,11 @@ func (r *reference) entries(now units.Time) (all []dataplane.FDBEntry) {
 			all = append(all, dataplane.FDBEntry{VLAN: uint16(v), MAC: r.config.Router.MAC, Static: true})
 		}
 		for _, e := range r.config.Static {
-			if ports := r.static(station{v, e.MAC}); ports != nil && (int(e.VLAN) == v || e.VLAN == 0 && (v == 0 || r.untagged(int(e.Ports[0])) == v)) {
+			ports := r.static(station{v, e.MAC})
+			if ports == nil {
+				continue
+			}
+			if int(e.VLAN) == v || e.VLAN == 0 && (v == 0 || r.untagged(int(e.Ports[0])) == v) {
 				all = append(all, dataplane.FDBEntry{VLAN: uint16(v), MAC: e.MAC, Ports: r.withLink(ports), Static: true})
 			}
 		}

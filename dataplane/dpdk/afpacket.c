@@ -255,8 +255,8 @@ void ph_packet_direct(uint16_t id, int direct)
 }
 
 /* What the peer dropped: how often the kernel, which counts each try, has counted a frame that it kept; and how many
- * are lost. From some length on it drops all at present; 0: it takes all. While it is asked to take some, the kernel may
- * have counted a try that is not among them. */
+ * are lost. From some length on it drops all at present; 0: it takes all. While the
+ * kernel is being asked to send, it may have counted a try that is not among them. */
 void ph_packet_lost(uint16_t id, struct ph_lost *l)
 {
 	const struct ph_packet *p = devices[id];

@@ -44,7 +44,7 @@ type Measurement struct {
 	Measured *float64         `json:"measured"`           // over the seeds; null: infinite, or not known
 	AtLeast  *float64         `json:"at_least,omitempty"` // where something never happened: what is known of it by the time for which was waited
 	AtMost   *float64         `json:"at_most,omitempty"`  // the same of what has no end below, and of a quotient by what never happened
-	Unknown  bool             `json:"unknown,omitempty"`  // a quotient of two zeros, or senseless; or what is no time has no value in a seed
+	Unknown  bool             `json:"unknown,omitempty"`  // a quotient is senseless or of two zeros, or what is no time lacks a value
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
 	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
 	N        int              `json:"n"`
@@ -278,10 +278,12 @@ func extremes(all []int, of func(runs []int) float64) (least, most float64) {
 	return v, v
 }
 
-// lateness is what is known of a quotient if something never came in some seeds of one scheme, or of both: as much as if
-// it had come when it was last looked for or, if nobody knows when that was, just after all that came. It is that of the
-// worst end of the interval, too.
-func lateness(p *experiment.Part, samples []sampled, all []int, of func(sampled, []int) float64) (least, most *float64) {
+// lateness is what is known of a quotient, and of its interval, if something never came in some seeds of one scheme, or
+// of both: as much as if it had come when it was last looked for or, if nobody knows when that was, just after all that
+// came. of is the statistic of some runs, all are their numbers.
+func lateness(
+	p *experiment.Part, samples []sampled, all []int, of func(x sampled, runs []int) float64,
+) (least, most *float64) {
 	last := 0.0 // of what came
 	for _, x := range samples {
 		last = max(last, slices.Max(x.cameAt(0).v))
