@@ -51,8 +51,11 @@ const (
 // VLANs. One entry is then for the frames of all ports; its action does not name the ingress port.
 const anyPort = maxPorts - 2
 
-// action is one that leaves a frame what was read from it.
-func (f *Frame) action() action {
+// ownFrame is the In of a frame that the switch itself made.
+const ownFrame = 1<<16 - 1
+
+// actionOf is one that leaves a frame what was read from it.
+func actionOf(f *Frame) action {
 	return action(f.words()[1])&actFrame | action(f.Prio&7)
 }
 

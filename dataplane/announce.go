@@ -55,7 +55,7 @@ func (s *Switch) Announce(now units.Time, port int, a *Announcement) {
 	if p.announcer == nil {
 		p.announcer = &announcer{}
 		for i := range p.announcer.received {
-			p.announcer.received[i] = make([]byte, 0, p.env.slot)
+			p.announcer.received[i] = make([]byte, 0, p.env.Most())
 		}
 	}
 	p.announcer.Announcement, p.announcer.at = *a, now

@@ -202,7 +202,7 @@ func (s *Switch) Audit() error {
 		for i := range w.lanes {
 			w.lanes[i].all(func(f *Frame) {
 				if f.Digest&isRelease != 0 {
-					port, prio, cost := f.release()
+					port, prio, cost := releaseOf(f)
 					buffered[port][prio] += cost
 				} else {
 					add(f)

@@ -340,7 +340,7 @@ func BenchmarkVLANs(b *testing.B) {
 		for p := range t.frames {
 			for i := range t.frames[p] {
 				f := &t.frames[p][i]
-				f.shift(-wire.VLANLen)
+				shift(f, -wire.VLANLen)
 				wire.PushVLANTag(t.rig.env.Header(*f), 3<<13|10)
 			}
 		}

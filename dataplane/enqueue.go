@@ -89,7 +89,7 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, f
 // needs stays in registers.
 func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame, i int) int {
 	// An action names ports that there are, or it would not be in the cache: nothing is checked.
-	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(env.exits))
+	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(env.Exits()))
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a := acts[i]
@@ -286,5 +286,12 @@ func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
 	lossless := f.Flag&Lossless != 0 || (p.sw.lossless|p.lossless)>>prio&1 != 0
 	if lossless && why.Loses() && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
+	}
+}
+
+// reportQueued calls Queued with what waits at the port.
+func (p *switchPort) reportQueued(now units.Time) {
+	if p.env.Queued != nil {
+		p.env.Queued(now, p.number, p.buffered())
 	}
 }

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"photon/internal/memory"
 	"photon/pfc"
 	"photon/units"
 )
@@ -55,16 +56,19 @@ type Exit struct {
 
 // NewEnv returns an Env for a node of so many ports.
 func NewEnv(pool *Pool, ports int) *Env {
-	e := &Env{Pool: pool, exits: isolated[Exit](ports), out: isolated[uint16](ports)}
-	e.due, e.woken, e.receivePaused = isolated[units.Time](ports), isolated[uint16](2 * ports)[:0], isolated[bool](ports)
+	e := &Env{Pool: pool, exits: memory.Isolated[Exit](ports), out: memory.Isolated[uint16](ports)}
+	e.due, e.woken, e.receivePaused = memory.Isolated[units.Time](ports), memory.Isolated[uint16](2 * ports)[:0], memory.Isolated[bool](ports)
 	for i := range e.due {
 		e.due[i] = units.Never
 	}
 	return e
 }
 
-// Exit is a port's, for the world.
+// Exit is a port's.
 func (e *Env) Exit(port int) *Exit { return &e.exits[port] }
+
+// Exits are those of all ports.
+func (e *Env) Exits() []Exit { return e.exits }
 
 // Left returns the ports with frames in their exits. The world empties these. The slice is valid
 // until the next Receive.
@@ -114,16 +118,17 @@ func (e *Env) ReportPause(now units.Time, port int, f pfc.Frame) {
 	}
 }
 
-// reportQueued calls Queued with what waits at the port.
-func (p *switchPort) reportQueued(now units.Time) {
-	if p.env.Queued != nil {
-		p.env.Queued(now, p.number, p.buffered())
-	}
-}
-
 // SetReceivePaused asks the world to stop receiving from a port, or to start again: meanwhile frames wait in the
 // device. A world may still deliver a burst that was on its way, and one without devices may deliver everything.
 func (e *Env) SetReceivePaused(port int, paused bool) { e.receivePaused[port] = paused }
 
 // ReceivePaused reports whether the node asked for that; the world reads it.
 func (e *Env) ReceivePaused(port int) bool { return e.receivePaused[port] }
+
+// Rebase implements units.Rebaser. A world has it done that sets back its clock.
+func (e *Env) Rebase(by units.Time) {
+	units.RebaseAll(e.due, by)
+	for i := range e.exits {
+		e.exits[i].Free.Rebase(by)
+	}
+}

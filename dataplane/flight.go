@@ -56,3 +56,10 @@ func (f *Flight) Pop() Frame {
 	f.head++
 	return f.ring[(f.head-1)&uint32(len(f.ring)-1)].frame
 }
+
+// Rebase implements units.Rebaser.
+func (f *Flight) Rebase(by units.Time) {
+	for i := range f.ring {
+		f.ring[i].at.Rebase(by)
+	}
+}

@@ -12,13 +12,10 @@ type Frame struct {
 	// Digest is Pool.Digest of the frame's first bytes; 0: they were written since, or it was not computed
 	// asked. Who writes to them sets it to 0.
 	Digest uint32
-	In     uint16 // port through which it came in, or ownFrame
+	In     uint16 // port through which it came in
 	Prio   uint8
 	Flag   Flag
 }
-
-// ownFrame is the In of a frame that the switch itself made.
-const ownFrame = 1<<16 - 1
 
 // Flag says what may be done to a frame, and in its lower bits how far from the
 // beginning its IP header is; 0: there is none.

@@ -44,12 +44,12 @@ const unset = -1
 const isRelease = 1 << 31
 
 // putRelease makes f say how much of a priority of a port was released.
-func (f *Frame) putRelease(port uint16, prio int, cost int64) {
+func putRelease(f *Frame, port uint16, prio int, cost int64) {
 	f.put(uint64(cost), uint64(prio)<<48|isRelease|uint64(port))
 }
 
-// release is what owing has noted.
-func (f *Frame) release() (port uint32, prio uint8, cost int64) {
+// releaseOf is what putRelease has noted.
+func releaseOf(f *Frame) (port uint32, prio uint8, cost int64) {
 	return f.Digest &^ isRelease, f.Prio & 7, int64(f.words()[0])
 }
 
@@ -138,7 +138,7 @@ func (s *Switch) sendReleases(w *switchWorker) {
 		for prio, cost := range w.released[port] {
 			if cost != 0 {
 				var f Frame
-				f.putRelease(port, prio, cost)
+				putRelease(&f, port, prio, cost)
 				l.append(&f, &w.store)
 			}
 		}
@@ -155,9 +155,9 @@ func (s *Switch) applyReleases(now units.Time) {
 		for i := range w.lanes {
 			w.lanes[i].all(func(f *Frame) {
 				if f.Digest&isRelease != 0 {
-					port, prio, cost := f.release()
+					port, prio, cost := releaseOf(f)
 					s.giveBack(now, &s.ports[port], prio, cost)
-					f.putRelease(uint16(port), int(prio), 0)
+					putRelease(f, uint16(port), int(prio), 0)
 				}
 			})
 		}
@@ -213,7 +213,7 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 		}
 		f := l.ring[at%laneLen]
 		if f.Digest&isRelease != 0 {
-			if port, prio, cost := f.release(); cost != 0 { // 0: applyReleases has taken it
+			if port, prio, cost := releaseOf(&f); cost != 0 { // 0: applyReleases has taken it
 				s.giveBack(now, &s.ports[port], prio, cost)
 			}
 			continue
@@ -250,7 +250,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 				break
 			}
 		}
-		e, q := &w.env.exits[f.Digest], &s.queues[int(f.Digest)*pfc.Classes+int(prio)]
+		e, q := w.env.Exit(int(f.Digest)), &s.queues[int(f.Digest)*pfc.Classes+int(prio)]
 		where, what := f.words()[0], f.words()[1]&^(1<<32-1)
 		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == QueueNothing {
 			if int(n) >= len(e.Frames) || e.Free > now || e.PerByte != 0 || q.left < 0 {

@@ -116,7 +116,7 @@ func (w *switchWorker) takePending() (x ownPacket) {
 
 // sendOwn sends a packet that the switch itself made through the port where its cause arrived.
 func (s *Switch) sendOwn(now units.Time, p *switchPort, x ownPacket) {
-	p.env.scratch.vector.admitSingly() // an answer may be longer than what asked for it, or of another priority
+	scratchOf(p.env.Pool).vector.admitSingly() // an answer may be longer than what asked for it, or of another priority
 	s.forward(now, p, x.in, uint16(p.number), &x.frame)
 }
 
@@ -130,7 +130,7 @@ func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire
 		return
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {
-		if h := s.hopOf(now, p, f, f.action().prio(), group); wire.TotalLen(ip) > s.config.hopMTU(h) { // else it is what follows the packet that is too long
+		if h := s.hopOf(now, p, f, actionOf(f).prio(), group); wire.TotalLen(ip) > s.config.hopMTU(h) { // else it is what follows the packet that is too long
 			s.makeICMPError(now, p, f, tooBig(s.config.hopMTU(h)))
 			s.sendPending(now, p)
 		}

@@ -19,15 +19,16 @@ func (s *Switch) inOrder(x *Span, taken int) {
 	w := s.workers[0]
 	frames := x.Frames[taken:]
 	keys := x.Keys[taken:]
-	env, v, c := w.env, &w.env.scratch.vector, &w.cache
+	env, c, mine := w.env, &w.cache, scratchOf(w.env.Pool)
+	v, f, a := &mine.vector, &mine.frame, &mine.agenda
 	env.askAll(frames[:min(MaxBurst, len(frames))])
 	known, first, used := 0, 0, 0 // the actions of frames from first on and before known are known
-	x.plan(env)
+	a.plan(x, env)
 	for i := range frames {
 		key := keys[i]
 		now, port := x.at(key), int(uint16(key))
-		if x.agenda.next>>KeyPortBits < key>>KeyPortBits {
-			s.serveInOrder(x, key>>KeyPortBits)
+		if a.next>>KeyPortBits < key>>KeyPortBits {
+			s.serveInOrder(x, a, key>>KeyPortBits)
 		}
 		if i%MaxBurst == 0 {
 			env.askAll(frames[min(i+MaxBurst, len(frames)):min(i+2*MaxBurst, len(frames))])
@@ -35,10 +36,10 @@ func (s *Switch) inOrder(x *Span, taken int) {
 		switch env.Queue = QueueNothing; {
 		case keys[i+1]>>KeyPortBits == key>>KeyPortBits:
 			env.Queue = QueueAll
-		case x.serves(now):
+		case a.serves(x, now):
 			env.Queue = QueueIfDependent
 		}
-		p, f := &s.ports[port], &env.scratch.frame
+		p := &s.ports[port]
 		switch {
 		case !s.portless || now >= c.until || s.changes.Load() != c.changes:
 			known = i
@@ -62,14 +63,14 @@ func (s *Switch) inOrder(x *Span, taken int) {
 			e.Free = now + wire.took(d.Len)
 			d.Gone, d.Port = e.Free, int32(out)
 			if wire.At < e.Free {
-				x.due(int(out), e.Free)
+				a.put(x, int(out), e.Free)
 			}
 		}
 		if env.Wakes() {
-			s.wokenInOrder(x, now)
+			a.woken(x, env, now)
 		}
 	}
-	s.serveInOrder(x, math.MaxUint64>>KeyPortBits)
+	s.serveInOrder(x, a, math.MaxUint64>>KeyPortBits)
 }
 
 // agenda is when ports are to be served within a span: keys as those of arrivals, sorted from done on. A port whose
@@ -80,9 +81,8 @@ type agenda struct {
 	next uint64 // the first of those to come, or more than any
 }
 
-// plan begins the agenda, and notes when ports are to be served as their node knows it.
-func (x *Span) plan(env *Env) {
-	a := &x.agenda
+// plan begins the agenda of a span, and notes when ports are to be served as their node knows it.
+func (a *agenda) plan(x *Span, env *Env) {
 	a.keys, a.done = a.keys[:0], 0
 	for i := range x.Wires {
 		at := x.Wires[i].At
@@ -101,12 +101,12 @@ func (a *agenda) note() {
 	}
 }
 
-// due puts down when a port is to be served. Most of what is put down is later than all that is there.
-func (x *Span) due(port int, at units.Time) {
+// put puts down when a port is to be served. Most of what is put down is later than all that is there.
+func (a *agenda) put(x *Span, port int, at units.Time) {
 	if x.Wires[port].At = at; at >= x.End {
 		return
 	}
-	a, key := &x.agenda, uint64(at-x.Base)<<KeyPortBits|uint64(port)
+	key := uint64(at-x.Base)<<KeyPortBits | uint64(port)
 	a.keys = append(a.keys, key)
 	i := len(a.keys) - 1
 	for ; i > a.done && a.keys[i-1] > key; i-- {
@@ -116,31 +116,31 @@ func (x *Span) due(port int, at units.Time) {
 	a.next = min(a.next, key)
 }
 
-// nextDue is the next entry of the agenda, and whether it holds.
-func (x *Span) nextDue() (at units.Time, port int, valid bool) {
-	at, port = x.at(x.agenda.next), int(uint16(x.agenda.next))
+// first is the next entry, and whether it holds.
+func (a *agenda) first(x *Span) (at units.Time, port int, valid bool) {
+	at, port = x.at(a.next), int(uint16(a.next))
 	return at, port, x.Wires[port].At == at
 }
 
 // serves reports whether a port is to be served at an instant before which none is.
-func (x *Span) serves(now units.Time) bool {
-	for x.at(x.agenda.next) == now {
-		if _, _, valid := x.nextDue(); valid {
+func (a *agenda) serves(x *Span, now units.Time) bool {
+	for x.at(a.next) == now {
+		if _, _, valid := a.first(x); valid {
 			return true
 		}
-		x.agenda.done++
-		x.agenda.note()
+		a.done++
+		a.note()
 	}
 	return false
 }
 
 // serveInOrder has the ports send what leaves before an instant.
-func (s *Switch) serveInOrder(x *Span, until uint64) {
+func (s *Switch) serveInOrder(x *Span, a *agenda, until uint64) {
 	env := s.workers[0].env
-	for x.agenda.next>>KeyPortBits < until {
-		now, port, valid := x.nextDue()
-		x.agenda.done++
-		if x.agenda.note(); !valid {
+	for a.next>>KeyPortBits < until {
+		now, port, valid := a.first(x)
+		a.done++
+		if a.note(); !valid {
 			continue
 		}
 		wire := &x.Wires[port]
@@ -159,16 +159,15 @@ func (s *Switch) serveInOrder(x *Span, until uint64) {
 		if next != units.Never {
 			next = max(next, e.Free)
 		}
-		x.due(port, next)
+		a.put(x, port, next)
 		if env.Wakes() {
-			s.wokenInOrder(x, now)
+			a.woken(x, env, now)
 		}
 	}
 }
 
-// wokenInOrder notes when ports are to be served that were woken.
-func (s *Switch) wokenInOrder(x *Span, now units.Time) {
-	env := s.workers[0].env
+// woken notes when ports are to be served that were woken.
+func (a *agenda) woken(x *Span, env *Env, now units.Time) {
 	for _, port := range env.Woken() {
 		wire := &x.Wires[port]
 		if wire.PerByte == 0 {
@@ -179,7 +178,7 @@ func (s *Switch) wokenInOrder(x *Span, now units.Time) {
 			at = max(at, env.Exit(int(port)).Free, now)
 		}
 		if at != wire.At {
-			x.due(int(port), at)
+			a.put(x, int(port), at)
 		}
 	}
 }

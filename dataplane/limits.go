@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"photon/internal/memory"
 	"photon/pfc"
 	"photon/units"
 )
@@ -23,7 +24,7 @@ const NoAlpha = -1
 type minimum struct {
 	size, used int64
 	shared     bool
-	_          [line - 17]byte
+	_          [memory.Line - 17]byte
 }
 
 // add charges n bytes, or gives them back if n is negative, and returns what of them is the pool's.
@@ -207,7 +208,7 @@ func (p *switchPort) lossyLimit(pool *pfc.Pool) LossyLimit {
 func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *Frame) bool {
 	prio, cost, own := f.Prio&7, s.cost(f.Len), f.In == ownFrame
 	if own {
-		p.env.scratch.vector.admitSingly()
+		scratchOf(p.env.Pool).vector.admitSingly()
 	}
 	m, pooled := s.minimumOf(to, prio), cost
 	if m != nil {

@@ -91,7 +91,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 			p.stamp(now, point, p.buffered()-units.Size(f.Len), f)
 		}
 	default:
-		sizes := p.env.scratch.sizes[:len(burst)]
+		sizes := scratchOf(p.env.Pool).sizes[:len(burst)]
 		for i := range burst {
 			sizes[i] = burst[i].Len
 		}
@@ -106,7 +106,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
 	point := &p.points[prio]
 	p.show(f)
-	switch point.cp.Dequeue(now, marking.Queue{Bytes: bytes, Frames: frames}, &p.env.scratch.packet) {
+	switch point.cp.Dequeue(now, marking.Queue{Bytes: bytes, Frames: frames}, &scratchOf(p.env.Pool).packet) {
 	case marking.Congestion:
 		p.markCE(f)
 	case marking.Undetermined:
@@ -162,7 +162,9 @@ func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *F
 func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
 
 // show fills in what a congestion point may know of a frame.
-func (p *switchPort) show(f *Frame) { p.env.scratch.packet.Show(int(f.Len), f.l3(), p.env.Bytes(f)) }
+func (p *switchPort) show(f *Frame) {
+	scratchOf(p.env.Pool).packet.Show(int(f.Len), f.l3(), p.env.Bytes(f))
+}
 
 // sample passes a frame that was just queued, and the length of the queue with it, to the congestion point, and
 // sends the feedback, if there is some, to the frame's source.
@@ -179,7 +181,7 @@ func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue
 // feedback passes such a frame to the congestion point, and returns what it has to tell the source.
 func (p *switchPort) feedback(now units.Time, f *Frame, q marking.Queue) (s marking.Sample, ok bool) {
 	p.show(f)
-	return p.points[f.Prio&7].sampler.Enqueue(now, q, &p.env.scratch.packet)
+	return p.points[f.Prio&7].sampler.Enqueue(now, q, &scratchOf(p.env.Pool).packet)
 }
 
 // showPassing passes a frame that leaves without being queued to the congestion point, as if it had been

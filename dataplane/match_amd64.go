@@ -10,12 +10,16 @@ import (
 const (
 	cacheLineShift = 6 // bits that number the bytes of a line of the cache
 	keyTagLen      = wire.VLANLen
+	refUnitShift   = unitShift
+	refPieceShift  = pieceShift
+	refPieceMask   = pieceMask
 )
 
 // known finds the actions of frames, or of those before the first of which the cache does not know it.
 func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) int {
 	c := &p.worker.cache
-	m.bases, m.pieces, m.last = unsafe.Pointer(unsafe.SliceData(p.env.bases)), uint64(len(p.env.bases)), uint64(p.env.slot-StartLen)
+	pieces, last := p.env.Pieces()
+	m.bases, m.pieces, m.last = unsafe.Pointer(unsafe.SliceData(pieces)), uint64(len(pieces)), uint64(last)
 	m.lines, m.shift = unsafe.Pointer(unsafe.SliceData(c.lines)), uint64(c.shift())
 	m.port, m.in, m.most = s.keyPort(p)|c.epoch<<epochShift, s.through(p), uint64(p.longest)-leastLen
 	m.mixSecond, m.mixAll, m.one = mixSecond, mixAll, uint64(tallyOf(1, 0))

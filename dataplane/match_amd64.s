@@ -29,13 +29,13 @@ next:
 	// where it begins, and how long it is
 	MOVQ    (SI)(R10*8), AX
 	MOVL    AX, R9
-	SHRL    $const_pieceShift, R9
+	SHRL    $const_refPieceShift, R9
 	CMPQ    R9, match_pieces(R8)
 	JAE     unreadable
 	MOVQ    (R11)(R9*8), R9
 	MOVL    AX, BP
-	ANDL    $const_pieceMask, BP
-	SHLL    $const_unitShift, BP
+	ANDL    $const_refPieceMask, BP
+	SHLL    $const_refUnitShift, BP
 	ADDQ    BP, R9
 	MOVQ    AX, BP
 	SHRQ    $48, BP

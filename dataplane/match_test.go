@@ -85,7 +85,7 @@ func BenchmarkLookUp(b *testing.B) {
 		copy(t.rig.env.Start(&t.frames[0][i])[:32], t.heads[0][i])
 	}
 	p := &t.rig.sw.ports[0]
-	v := &p.env.scratch.vector
+	v := &scratchOf(p.env.Pool).vector
 	perFrame(b, MaxBurst, func() {
 		if t.rig.sw.lookUp(p, v, t.frames[0], 0) != MaxBurst {
 			b.Fatal("some are not known")

@@ -254,7 +254,7 @@ func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []Frame) {
 			s.discard(now, p, f, DropNeighbour)
 			continue
 		}
-		s.apply(now, p, f, f.action()|actRoute)
+		s.apply(now, p, f, actionOf(f)|actRoute)
 	}
 }
 

@@ -14,7 +14,7 @@ const cnpDSCP = 48
 // sendCNM sends QCN's feedback to the source of a frame that was just queued.
 func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what marking.Sample) {
 	var h wire.Header
-	b := p.env.scratch.packet.Bytes
+	b := scratchOf(p.env.Pool).packet.Bytes
 	if !wire.Parse(b, &h) {
 		return
 	}
@@ -83,7 +83,7 @@ func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *Frame, dst 
 	case fdb.Router: // a CNP for a flow that was routed here
 		s.catchUp(now, p.worker)
 		f.Flag = wire.EthernetLen
-		s.apply(now, p, f, f.action()|actRoute)
+		s.apply(now, p, f, actionOf(f)|actRoute)
 	case fdb.Group:
 		group := s.lans.groups[e.Value()]
 		s.forward(now, p, in, group[pick(hash, s.config.Salt, len(group))], f)

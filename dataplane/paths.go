@@ -134,7 +134,7 @@ func (p *paths) Rebase(by units.Time) {
 // portOf chooses among ports of equal cost for a frame of a priority.
 func (s *Switch) portOf(now units.Time, p *switchPort, f *Frame, prio uint8, group []uint16) uint16 {
 	if s.config.Paths.By == ByFlow { // as path does; most switches choose so, and need not make it a function
-		return group[pick(p.env.flowHash(f), s.config.Salt, len(group))]
+		return group[pick(flowHash(p.env.Pool, f), s.config.Salt, len(group))]
 	}
 	return group[s.path(now, p, f, prio, len(group), func(i int) uint16 { return group[i] })]
 }
@@ -144,14 +144,14 @@ func (s *Switch) path(now units.Time, p *switchPort, f *Frame, prio uint8, n int
 	c := &s.config
 	switch c.Paths.By {
 	case ByFlow:
-		return pick(p.env.flowHash(f), c.Salt, n)
+		return pick(flowHash(p.env.Pool, f), c.Salt, n)
 	case ByRoundRobin:
 		p.paths.next++
 		return int(p.paths.next % uint32(n))
 	case AtRandom:
 		return below(p.paths.draw(), n)
 	case ByFlowlet:
-		return below(p.paths.flowlet(now, p.env.flowHash(f), c.Paths.Gap), n)
+		return below(p.paths.flowlet(now, flowHash(p.env.Pool, f), c.Paths.Gap), n)
 	}
 	if n == 1 {
 		return 0

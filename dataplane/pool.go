@@ -5,31 +5,24 @@ import (
 	"unsafe"
 
 	"photon/internal/memory"
-	"photon/marking"
 )
 
 // Pool is one worker's access to frame buffers. The buffers are slots in large pieces of memory, and a
 // Ref is where a slot begins, in units of 64 bytes: an index, so that frames hold no pointers. The
 // same code serves the simulator, whose slots hold headers only, and DPDK, whose slots are mbufs.
 type Pool struct {
-	pieces  [][]byte         // of pieceLen bytes and more: the last slot of one may reach into the next
-	bases   []unsafe.Pointer // of the pieces
-	slot    uint16           // bytes from a Ref to the end of its slot
-	off     uint16           // where a new frame begins
-	free    []uint32
-	least   int         // free slots there were at a time, since the last refill
-	refill  func(*Pool) // called when free is empty; may leave it empty
-	own     int         // slots of a pool of headers: those that are free, and those that were taken out
-	common  *common     // with other pools; nil: it is alone
-	scratch *scratch
-}
-
-// scratch is memory that a switch needs only during a call. All switches of one goroutine share it.
-type scratch struct {
-	vector vector
-	sizes  [MaxBurst]uint16
-	frame  Frame
-	packet marking.Packet // what congestion points are shown
+	pieces [][]byte         // of pieceLen bytes and more: the last slot of one may reach into the next
+	bases  []unsafe.Pointer // of the pieces
+	slot   uint16           // bytes from a Ref to the end of its slot
+	off    uint16           // where a new frame begins
+	free   []uint32
+	least  int         // free slots there were at a time, since the last refill
+	refill func(*Pool) // called when free is empty; may leave it empty
+	own    int         // slots of a pool of headers: those that are free, and those that were taken out
+	common *common     // with other pools; nil: it is alone
+	// Scratch is memory that nodes need only during a call: all of one kind share it, if one goroutine has them. The first
+	// that finds none puts it here.
+	Scratch any
 }
 
 // common is what pools of headers have together. Pools of DPDK's workers have nothing of
@@ -46,8 +39,7 @@ const (
 	pieceMask  = 1<<pieceShift - 1
 	pieceLen   = 1 << (unitShift + pieceShift)
 
-	headerOff = 4  // room to insert a tag
-	line      = 64 // of the cache
+	headerOff = 4 // room to insert a tag
 )
 
 // HeaderLen is how many bytes hold all headers of a frame, with room for a tag.
@@ -56,7 +48,7 @@ const HeaderLen = 128
 // NewPool describes memory that is there already. Frames begin off bytes after their Ref and end at most
 // slot bytes after it. refill appends free slots with SetSlots.
 func NewPool(memory []byte, slot, off uint16, refill func(*Pool)) *Pool {
-	p := isolatedPool(Pool{slot: slot, off: off, refill: refill, scratch: new(scratch)})
+	p := isolatedPool(Pool{slot: slot, off: off, refill: refill})
 	for at := 0; at < len(memory); at += pieceLen {
 		p.pieces = append(p.pieces, memory[at:])
 	}
@@ -71,7 +63,7 @@ func NewHeaderPool() *Pool { return NewHeaderPoolOf(HeaderLen) }
 // NewHeaderPoolOf is NewHeaderPool for headers of at least HeaderLen bytes: those
 // of packets that are inside others are longer than usual.
 func NewHeaderPoolOf(bytes int) *Pool {
-	return &Pool{slot: 1 << bits.Len(uint(max(bytes, HeaderLen)-1)), off: headerOff, refill: growHeaders, scratch: new(scratch)}
+	return &Pool{slot: 1 << bits.Len(uint(max(bytes, HeaderLen)-1)), off: headerOff, refill: growHeaders}
 }
 
 // Lock is a sync.Locker.
@@ -88,15 +80,15 @@ func (p *Pool) Another(lock Lock) *Pool {
 	if p.common == nil {
 		p.common = &common{lock: lock, pieces: p.pieces}
 	}
-	return isolatedPool(Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common, scratch: new(scratch)})
+	return isolatedPool(Pool{slot: p.slot, off: p.off, refill: p.refill, common: p.common})
 }
 
 // isolatedPool puts a pool where nothing else is in its lines of the cache: it is another goroutine's.
 func isolatedPool(p Pool) *Pool {
 	q := &new(struct {
-		_ [line]byte
+		_ [memory.Line]byte
 		Pool
-		_ [line]byte
+		_ [memory.Line]byte
 	}).Pool
 	*q = p
 	return q
@@ -123,7 +115,7 @@ func growHeaders(p *Pool) {
 	// A frame begins with a line of the cache: all headers of most are in it. These
 	// lines are every other one of a piece, and of the next piece those between, so that
 	// many frames do not compete for half of the places of the caches.
-	before := line - headerOff + len(p.pieces)%2*line
+	before := memory.Line - headerOff + len(p.pieces)%2*memory.Line
 	p.pieces = append(p.pieces, make([]byte, before+pieceLen)[before:])
 	for i := p.slots() - 1; i >= 0; i-- {
 		p.free = append(p.free, first+uint32(i)*uint32(p.slot>>unitShift))
@@ -271,6 +263,10 @@ func (p *Pool) fetch(f *Frame) {
 		memory.PrefetchToWrite(unsafe.Add(slot, int(f.Off)), 1)
 	}
 }
+
+// Pieces are where the pieces of memory begin, and where in its slot a frame may begin at the latest for Start to return
+// its bytes: for assembly, which finds them by itself.
+func (p *Pool) Pieces() (begin []unsafe.Pointer, last uint16) { return p.bases, p.slot - StartLen }
 
 // StartLen is how many bytes Start returns.
 const StartLen = 64

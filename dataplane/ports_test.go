@@ -8,6 +8,7 @@ import (
 	"photon/credits"
 	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // With credits a lane is a priority at both ends of a link: no port has other ones, by a setting of any kind.
@@ -61,4 +62,19 @@ func TestReloadDiscardsWhatItCharges(t *testing.T) {
 		t.Errorf("%v are buffered", got)
 	}
 	r.audit()
+}
+
+// A priority by the bytes is the one the switch goes by.
+func TestPriorityOfBytes(t *testing.T) {
+	c := config(2)
+	c.DSCP[10] = 5
+	r := newRig(t, c)
+	for dscp := range uint8(64) {
+		b := packet(0, 1, dscp, wire.ECT0)
+		r.in(0, b, 500)
+		if n := r.sw.Priority(0, b); r.stats(0).RxFrames[n] == 0 {
+			t.Errorf("DSCP %d: %d", dscp, n)
+		}
+		r.out(1, 1)
+	}
 }

@@ -89,28 +89,3 @@ func (p *switchPort) Rebase(by units.Time) {
 		units.Rebase(p.points[prio].cp, by)
 	}
 }
-
-// Rebase implements units.Rebaser.
-func (s *PortStats) Rebase(by units.Time) {
-	for prio := range s.LostAt {
-		s.LostAt[prio].RebaseSet(by)
-	}
-}
-
-// Rebase implements units.Rebaser. A world has it done that sets back its clock.
-func (e *Env) Rebase(by units.Time) {
-	units.RebaseAll(e.due, by)
-	for i := range e.exits {
-		e.exits[i].Free.Rebase(by)
-	}
-}
-
-// Rebase implements units.Rebaser.
-func (f *Flight) Rebase(by units.Time) {
-	for i := range f.ring {
-		f.ring[i].at.Rebase(by)
-	}
-}
-
-// Rebase implements units.Rebaser: what was copied keeps its time, and what comes goes on from there.
-func (t *Tap) Rebase(by units.Time) { t.laps += by }

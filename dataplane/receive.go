@@ -63,7 +63,7 @@ func (s *Switch) receiveBurst(now units.Time, p *switchPort, burst []Frame) {
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
-	v, c := &p.env.scratch.vector, &p.worker.cache
+	v, c := &scratchOf(p.env.Pool).vector, &p.worker.cache
 	v.port = p
 	for done := 0; done < len(burst); {
 		end := s.lookUp(p, v, burst, done)

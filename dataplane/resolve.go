@@ -47,7 +47,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		s.flood(now, p, in, f, &h)
 		return
 	}
-	a := f.action()
+	a := actionOf(f)
 	switch e := in.fdb.Find(h.Dst, s.era.second(now)); {
 	case e == 0:
 		s.flood(now, p, in, f, &h)

@@ -106,7 +106,7 @@ func (p *switchPort) retag(f *Frame, a action, tci uint16) bool {
 		binary.BigEndian.PutUint16(b[14:16], to)
 	case tagPop:
 		wire.PopVLANTag(b[:])
-		f.shift(wire.VLANLen)
+		shift(f, wire.VLANLen)
 		if f.Len < wire.MinFrameLen { // IEEE 802.1Q clause 6.7: bridges pad
 			short := f.Len
 			f.Len = wire.MinFrameLen
@@ -121,7 +121,7 @@ func (p *switchPort) retag(f *Frame, a action, tci uint16) bool {
 			p.env.Free(*f)
 			*f = g
 		}
-		f.shift(-wire.VLANLen)
+		shift(f, -wire.VLANLen)
 		wire.PushVLANTag(p.env.Start(f)[:], tci)
 	}
 	f.Digest = 0
@@ -129,6 +129,6 @@ func (p *switchPort) retag(f *Frame, a action, tci uint16) bool {
 }
 
 // shift moves the beginning of a frame.
-func (f *Frame) shift(by int) {
+func shift(f *Frame, by int) {
 	f.words()[0] += uint64(by)<<48 - uint64(by)<<32
 }

@@ -249,7 +249,7 @@ func pick(hash, salt uint32, n int) int {
 }
 
 // flowHash is the hash of a frame's flow.
-func (p *Pool) flowHash(f *Frame) uint32 { return wire.FlowHash(p.Bytes(f)) }
+func flowHash(p *Pool, f *Frame) uint32 { return wire.FlowHash(p.Bytes(f)) }
 
 // route does with a packet for the router what a router does, by its IP header; a is its action so
 // far, which names no port. It returns the action with which it leaves, or reports false if it ends here.

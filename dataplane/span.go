@@ -14,10 +14,9 @@ type Departure struct {
 
 // Wire is what a world says of a port for a span.
 type Wire struct {
-	At        units.Time // when the port sends what waits; units.Never: nothing waits
-	PerByte   uint16     // picoseconds that a byte takes; 0: there is no link
-	Overhead  int16      // bytes that the link adds to a frame
-	intricate bool       // for the node
+	At       units.Time // when the port sends what waits; units.Never: nothing waits
+	PerByte  uint16     // picoseconds that a byte takes; 0: there is no link
+	Overhead int16      // bytes that the link adds to a frame
 }
 
 // took is how long a frame occupies the link.
@@ -35,9 +34,6 @@ type Span struct {
 	Wires  []Wire      // by port
 	Idle   int         // how often a port that was to be served had nothing to send
 	Left   []Departure // of each port in order
-
-	// The node's:
-	agenda agenda
 }
 
 // leave makes place for one more frame that leaves.

@@ -130,7 +130,7 @@ func (s *Switch) answerInSpan(x *Span, now units.Time, p *switchPort, f *Frame, 
 func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 	p, wire := &s.ports[port], &x.Wires[port]
 	e, at := p.env.Exit(port), wire.At
-	if wire.intricate {
+	if s.intricate && p.intricate() {
 		s.serveIntricate(x, port, until)
 		return
 	}

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"photon/credits"
+	"photon/neighbour"
 	"photon/pfc"
 	"photon/units"
 )
@@ -164,8 +165,8 @@ type Stats struct {
 	NIC NICStats // of a host that carries applications only
 
 	// Switches only.
-	Neighbours        [len(NeighbourStates)]int // next hops that are asked, by state
-	NeighbourFailures uint64                    // how often one did not answer
+	Neighbours        [len(neighbour.Statuses)]int // next hops that are asked, by state
+	NeighbourFailures uint64                       // how often one did not answer
 
 	// Hosts only.
 	NPMarked   uint64 // data frames received with CE
@@ -194,4 +195,11 @@ func (p *PortStats) Frames() (sent, received uint64) {
 	m := &p.Impaired
 	received += m.Lost + m.CorruptedLost + m.DelayedNow - m.Duplicated - m.Pauses
 	return sent, received
+}
+
+// Rebase implements units.Rebaser.
+func (s *PortStats) Rebase(by units.Time) {
+	for prio := range s.LostAt {
+		s.LostAt[prio].RebaseSet(by)
+	}
 }

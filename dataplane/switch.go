@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"photon/credits"
+	"photon/internal/memory"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -113,7 +114,7 @@ type switchPort struct {
 
 // switchWorker is what belongs to one worker.
 type switchWorker struct {
-	_     [line]byte
+	_     [memory.Line]byte
 	cache actionCache
 	store store
 
@@ -135,7 +136,7 @@ type switchWorker struct {
 	knows   *routes // of which hops were worked out, and of which neighbours
 	version uint32
 
-	_ [line]byte
+	_ [memory.Line]byte
 }
 
 // NewSwitch makes a switch; envs has one Env per worker, for all ports.
@@ -183,7 +184,7 @@ func newWorker(number int, env *Env, workers, ports int) *switchWorker {
 	w := &switchWorker{number: number, env: env}
 	w.cache.grow(leastLines)
 	if workers > 1 {
-		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), isolated[[pfc.Classes]int64](ports), isolated[bool](ports), isolated[uint16](ports)[:0]
+		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), memory.Isolated[[pfc.Classes]int64](ports), memory.Isolated[bool](ports), memory.Isolated[uint16](ports)[:0]
 		for i := range w.lanes {
 			w.lanes[i].ring = make([]Frame, laneLen)
 		}

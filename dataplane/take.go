@@ -68,11 +68,6 @@ func (s *Switch) takeAll(x *Span) (taken int) {
 		s.renew(x.Base, w, changes)
 	}
 	s.setBounds(w)
-	if s.intricate {
-		for i := range x.Wires {
-			x.Wires[i].intricate = s.ports[i].intricate()
-		}
-	}
 	all := x.within(x.Keys[:len(x.Frames)], 0)
 	w.env.askAll(x.Frames[:min(MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
@@ -91,7 +86,7 @@ func (s *Switch) takeAll(x *Span) (taken int) {
 // take looks some frames up and takes them, as far as they need nothing special. It returns how many it took.
 func (s *Switch) take(x *Span, from, n int) (taken int) {
 	env := s.workers[0].env
-	v, frames := &env.scratch.vector, x.Frames[from:from+n]
+	v, frames := &scratchOf(env.Pool).vector, x.Frames[from:from+n]
 	n = s.known(&s.ports[0], &v.match, frames, v.acts[:])
 	v.sums = [pfc.Classes]tally{}
 	if v.special() {
@@ -114,7 +109,7 @@ func (s *Switch) takeSingly(x *Span, keys []uint64, frames []Frame, acts []actio
 			if s.config.Paths.By == ByQueue {
 				s.serveAll(x, now)
 			}
-			before = p.paths.state(p.env.flowHash(f))
+			before = p.paths.state(flowHash(p.env.Pool, f))
 			acts[i] = s.choose(now, p, f, a) &^ actKind
 		}
 		if s.takeChosen(x, keys[i:i+2], frames[i:i+1], acts[i:i+1]) == 0 {
@@ -132,7 +127,7 @@ func (s *Switch) takeSingly(x *Span, keys []uint64, frames []Frame, acts []actio
 func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []action) (taken int) {
 	w := s.workers[0]
 	frames = frames[:len(acts)]
-	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.exits))
+	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.Exits()))
 	wires, ports := unsafe.Pointer(unsafe.SliceData(x.Wires)), unsafe.Pointer(unsafe.SliceData(s.ports))
 	for i, a := range acts {
 		// Keys and actions name ports that there are: nothing is checked.
@@ -159,7 +154,7 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
 			where := f.words()[0]
 			if e.Unseen>>prio&1 == 0 {
-				seen := &w.env.scratch.frame // x.Left may move
+				seen := &scratchOf(w.env.Pool).frame // x.Left may move
 				seen.put(where, what)
 				s.showPassingInSpan(x, now, &s.ports[out], seen)
 				what = seen.words()[1]
@@ -236,7 +231,7 @@ func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
 			continue
 		}
 		group := s.lans.groups[a.out()]
-		acts[i] = a.to(group[pick(env.flowHash(&frames[i]), s.config.Salt, len(group))]) &^ actKind
+		acts[i] = a.to(group[pick(flowHash(env.Pool, &frames[i]), s.config.Salt, len(group))]) &^ actKind
 	}
 	return len(frames)
 }

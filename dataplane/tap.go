@@ -84,3 +84,6 @@ func (t *Tap) Take(do func(*Tapped)) bool {
 
 // Lost is how many frames did not fit so far.
 func (t *Tap) Lost() uint64 { return t.all.Load() }
+
+// Rebase implements units.Rebaser: what was copied keeps its time, and what comes goes on from there.
+func (t *Tap) Rebase(by units.Time) { t.laps += by }

@@ -7,19 +7,17 @@ import (
 	"testing"
 
 	"photon/units"
-	"photon/wire"
 )
 
 // What fits comes out as it was, in order; what does not is counted, with the
 // frame before which it is missing.
 func TestTap(t *testing.T) {
-	r := newRig(t, config(2))
-	tap := NewTap(3, 60, func(b []byte) int { return r.sw.Priority(0, b) }) // four fit
-	pool := r.env.Pool
+	tap := NewTap(3, 60, func(b []byte) int { return int(int8(b[0])) }) // four fit
+	pool := NewHeaderPool()
 	var burst []Frame
 	for i := range 6 {
 		f, _ := pool.Alloc(1000 + i)
-		copy(pool.Header(f), [][]byte{packet(0, 1, 26, 0), pauseFrame(3, 5), packet(0, 1, 48, 0), make([]byte, 9), packet(0, 1, 0, 0), packet(0, 1, 0, 0)}[i])
+		pool.Header(f)[0] = []byte{3, 0xFF, 6, 0xFF, 0, 0}[i]
 		burst = append(burst, f)
 	}
 	burst[3].Len = 9
@@ -86,20 +84,5 @@ func TestTapOfTwoGoroutines(t *testing.T) {
 	}
 	if seen+tap.Lost() != frames || seen == 0 {
 		t.Errorf("%d seen, %d lost of %d", seen, tap.Lost(), frames)
-	}
-}
-
-// A priority by the bytes is the one the switch goes by.
-func TestPriorityOfBytes(t *testing.T) {
-	c := config(2)
-	c.DSCP[10] = 5
-	r := newRig(t, c)
-	for dscp := range uint8(64) {
-		b := packet(0, 1, dscp, wire.ECT0)
-		r.in(0, b, 500)
-		if n := r.sw.Priority(0, b); r.stats(0).RxFrames[n] == 0 {
-			t.Errorf("DSCP %d: %d", dscp, n)
-		}
-		r.out(1, 1)
 	}
 }

@@ -300,7 +300,7 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 
 // forward gives one frame of a LAN, whose priority is known, to an egress port, as it wants it.
 func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
-	a, ok := s.egressAction(p, f.action(), in, port, p.env.Bytes(f))
+	a, ok := s.egressAction(p, actionOf(f), in, port, p.env.Bytes(f))
 	if !ok {
 		s.discard(now, p, f, DropVLAN)
 		return

@@ -67,7 +67,7 @@ func (p *switchPort) refuses(f *Frame) (why Reason, refuses bool) {
 
 // markLossy has the WRED of a queue judge lossy frames that are about to leave it together.
 func (p *switchPort) markLossy(now units.Time, prio uint8, burst []Frame) {
-	sizes := p.env.scratch.sizes[:len(burst)]
+	sizes := scratchOf(p.env.Pool).sizes[:len(burst)]
 	for i := range burst {
 		sizes[i] = burst[i].Len
 	}
