@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/wire"
 )
 
@@ -110,7 +110,7 @@ func ackLen(ext uint8) int {
 }
 
 // acknowledge makes the next ACK or NAK.
-func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
+func (h *Host) acknowledge(f *fabric.Frame) (made, stop bool) {
 	a := h.acks.at(h.acks.head)
 	slot := uint(a.slot)
 	switch {
@@ -133,7 +133,7 @@ func (h *Host) acknowledge(f *dataplane.Frame) (made, stop bool) {
 }
 
 // encodeAck writes an acknowledgement whole. What it has in common with the next to the same sender is remembered.
-func (h *Host) encodeAck(f *dataplane.Frame, a *ack) {
+func (h *Host) encodeAck(f *fabric.Frame, a *ack) {
 	b, length := h.env.Bytes(f), ackLen(a.ext)
 	r := h.reply(int(a.slot), h.config.AckDSCP)
 	at := r.Encode(b, length)
@@ -156,7 +156,7 @@ func (h *Host) encodeAck(f *dataplane.Frame, a *ack) {
 }
 
 // start is where a frame that was just made begins.
-func (h *Host) start(f *dataplane.Frame) []byte {
+func (h *Host) start(f *fabric.Frame) []byte {
 	if b := h.env.Start(f); b != nil && f.Len == wire.AckLen {
 		return b[:wire.AckLen]
 	}

@@ -3,7 +3,7 @@ package agent
 import (
 	"encoding/binary"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/ratelimit"
 	"photon/units"
@@ -11,23 +11,23 @@ import (
 )
 
 // takeAck ends a flow, or sends it back to the packet that is missing, or lets its reaction point know.
-func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+func (h *Host) takeAck(now units.Time, b []byte, hdr *wire.Header) (fabric.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
 	end := hdr.BTH + ackLen(bth.Extensions())
 	if len(b) < end {
-		return dataplane.DropMalformed, false
+		return fabric.DropMalformed, false
 	}
 	key := keyFrom(b[hdr.L3:], bth.DestQP())
 	id := h.byPeer.Lookup(key)
 	if !h.intact(b[:end], hdr, id) {
-		return dataplane.DropBadICRC, false
+		return fabric.DropBadICRC, false
 	}
 	if id == flowtable.None {
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	h.sentSlots.put(key.short(), id)
 	if _, ok := h.takeKnownAck(now, id, b[hdr.BTH:end]); !ok {
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	return 0, true
 }

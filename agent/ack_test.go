@@ -5,7 +5,7 @@ import (
 
 	"photon/agent"
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -72,16 +72,16 @@ func TestBrokenAcknowledgements(t *testing.T) {
 				return at + length
 			})
 		}
-		refused := func(why dataplane.Reason) uint64 { return p.a.Stats(p.Now()).Ports[0].Discards[why][6] }
+		refused := func(why fabric.Reason) uint64 { return p.a.Stats(p.Now()).Ports[0].Discards[why][6] }
 		for _, at := range []int{26, 47, 52, 55, 58, 61} { // addresses, queue pair, number, credits, ICRC
-			before := refused(dataplane.DropBadICRC)
+			before := refused(fabric.DropBadICRC)
 			b := ack(1)
 			b[at] ^= 4
-			if p.inject(b); refused(dataplane.DropBadICRC) != before+1 {
+			if p.inject(b); refused(fabric.DropBadICRC) != before+1 {
 				t.Errorf("acknowledged each %v: byte %d is wrong, and it was taken", each, at)
 			}
 		}
-		if p.inject(ack(2)); refused(dataplane.DropUnknown) != 1 {
+		if p.inject(ack(2)); refused(fabric.DropUnknown) != 1 {
 			t.Errorf("acknowledged each %v: one of an unknown flow was taken", each)
 		}
 		p.run(2 * ms)

@@ -7,6 +7,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/sim"
@@ -25,13 +26,13 @@ func ip(i int) wire.IP   { return wire.IPv4(10, 0, 0, byte(i)) }
 
 // wireNode is two ports that forward to each other, except what a test takes away.
 type wireNode struct {
-	env   *dataplane.Env
-	queue [2][]dataplane.Frame
+	env   *fabric.Env
+	queue [2][]fabric.Frame
 	drop  func(header []byte) bool
 	gone  int
 }
 
-func (w *wireNode) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (w *wireNode) Receive(now units.Time, port int, burst []fabric.Frame) {
 	for _, f := range burst {
 		if w.drop != nil && w.drop(w.env.Header(f)) {
 			w.gone++
@@ -43,7 +44,7 @@ func (w *wireNode) Receive(now units.Time, port int, burst []dataplane.Frame) {
 	}
 }
 
-func (w *wireNode) Transmit(_ units.Time, port int, burst []dataplane.Frame) int {
+func (w *wireNode) Transmit(_ units.Time, port int, burst []fabric.Frame) int {
 	n := copy(burst, w.queue[port])
 	w.queue[port] = append(w.queue[port][:0], w.queue[port][n:]...)
 	return n
@@ -56,8 +57,8 @@ func (w *wireNode) Next(now units.Time, port int) units.Time {
 	return units.Never
 }
 
-func (w *wireNode) Stats(units.Time) dataplane.Stats {
-	return dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}
+func (w *wireNode) Stats(units.Time) fabric.Stats {
+	return fabric.Stats{Ports: make([]fabric.PortStats, 2)}
 }
 func (w *wireNode) Audit() error { return nil }
 func (w *wireNode) Close()       {}
@@ -87,7 +88,7 @@ type pair struct {
 func newPair(t *testing.T, np cnp.NP, change func(*agent.Config)) *pair {
 	t.Helper()
 	p := &pair{t: t, World: sim.New()}
-	link := dataplane.Link{Rate: rate, Delay: delay}
+	link := fabric.Link{Rate: rate, Delay: delay}
 	make1 := func(i int) *agent.Host {
 		c := agent.Config{
 			MAC: mac(i), IP: ip(i), Link: link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Carry: cnp.Carry{ECT: wire.ECT0},
@@ -114,7 +115,7 @@ func newPair(t *testing.T, np cnp.NP, change func(*agent.Config)) *pair {
 	p.wire = &wireNode{env: envs[0]}
 	p.Add("wire", p.wire, envs, []int{0, 0})
 	for i := range 2 {
-		if err := p.Connect(dataplane.End{Node: i}, dataplane.End{Node: 2, Port: i}, link); err != nil {
+		if err := p.Connect(fabric.End{Node: i}, fabric.End{Node: 2, Port: i}, link); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -227,7 +228,7 @@ func (p *pair) frameTo(_ int, encode func(b []byte, to wire.RoCE) int) []byte {
 func (p *pair) inject(b []byte) {
 	f, _ := p.wire.env.Alloc(len(b))
 	copy(p.wire.env.Header(f), b)
-	p.a.Receive(p.Now(), 0, []dataplane.Frame{f})
+	p.a.Receive(p.Now(), 0, []fabric.Frame{f})
 }
 
 // CNPs that are broken, or of flows that are not ours, change nothing and are counted.
@@ -243,7 +244,7 @@ func TestForeignAndBrokenCNPs(t *testing.T) {
 	p.inject(broken)
 	p.inject(good[:60])
 	st := p.a.Stats(p.Now())
-	if st.RPIgnored != 3 || p.rps[0].cnps != 0 || st.Ports[0].Discards[dataplane.DropBadICRC][6] != 2 {
+	if st.RPIgnored != 3 || p.rps[0].cnps != 0 || st.Ports[0].Discards[fabric.DropBadICRC][6] != 2 {
 		t.Errorf("%d ignored, %v", st.RPIgnored, st.Ports[0].Discarded())
 	}
 	p.run(2 * ms)
@@ -295,7 +296,7 @@ func TestGoBackN(t *testing.T) {
 		t.Fatalf("%+v", done)
 	}
 	got := p.b.Received(ip(1), 1)
-	drops := p.b.Stats(p.Now()).Ports[0].Discards[dataplane.DropSequence][3]
+	drops := p.b.Stats(p.Now()).Ports[0].Discards[fabric.DropSequence][3]
 	if got.Frames != 200 || done[0].Frames != 200+1+drops {
 		t.Errorf("%d frames in order, %d out of order, %d sent", got.Frames, drops, done[0].Frames)
 	}
@@ -370,7 +371,7 @@ func TestReceiverIsBounded(t *testing.T) {
 		p.send(qp, units.KB, units.Time(qp)*ms)
 	}
 	p.run(5 * ms)
-	if n := p.b.Stats(p.Now()).Ports[0].Discards[dataplane.DropTable][3]; n != 1 {
+	if n := p.b.Stats(p.Now()).Ports[0].Discards[fabric.DropTable][3]; n != 1 {
 		t.Errorf("%d frames refused", n)
 	}
 	p.run(20 * ms) // the third is sent again after its timeout
@@ -390,7 +391,7 @@ func TestStrangersAreDiscarded(t *testing.T) {
 	p.inject(arp[:9])
 	p.run(ms)
 	st := p.a.Stats(p.Now()).Ports[0]
-	if st.Discards[dataplane.DropUnknown] != [8]uint64{0: 1, 6: 1} || st.Discards[dataplane.DropMalformed][0] != 1 {
+	if st.Discards[fabric.DropUnknown] != [8]uint64{0: 1, 6: 1} || st.Discards[fabric.DropMalformed][0] != 1 {
 		t.Errorf("%v", st.Discards)
 	}
 }
@@ -458,7 +459,7 @@ func TestCheckRefuses(t *testing.T) {
 		func(c *agent.Config) { c.Payload = 0 }, func(c *agent.Config) { c.Receivers = -1 }, func(c *agent.Config) { c.DataDSCP = 64 },
 		func(c *agent.Config) { c.AckTimeout = 0 }, func(c *agent.Config) { c.Link.Rate = 0 },
 	} {
-		c := agent.Config{Payload: 1000, Receivers: 1, AckTimeout: 1, Link: dataplane.Link{Rate: 1}}
+		c := agent.Config{Payload: 1000, Receivers: 1, AckTimeout: 1, Link: fabric.Link{Rate: 1}}
 		if err := c.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -471,13 +472,13 @@ func TestCheckRefuses(t *testing.T) {
 // In the steady state a host allocates nothing, sending, receiving and notifying.
 func TestNothingAllocates(t *testing.T) {
 	p := newPair(t, cnp.NewPCN(cnp.PCNParams{Period: 50 * units.Microsecond, Percent: 95}, 4), nil)
-	p.wire.queue[0] = make([]dataplane.Frame, 0, 1<<16)
-	p.wire.queue[1] = make([]dataplane.Frame, 0, 1<<16)
+	p.wire.queue[0] = make([]fabric.Frame, 0, 1<<16)
+	p.wire.queue[1] = make([]fabric.Frame, 0, 1<<16)
 	p.send(1, 0, 0)
 	p.send(2, 0, 0)
 	p.run(5 * ms)
 	until := p.Now()
-	burst := make([]dataplane.Frame, 1)
+	burst := make([]fabric.Frame, 1)
 	if n := testing.AllocsPerRun(1000, func() {
 		until += units.Microsecond
 		if p.a.Transmit(until, 0, burst) == 1 {

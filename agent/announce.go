@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -18,7 +18,7 @@ const announcePrio = 0
 // wireless access points send for a station that has moved. A receiver would
 // otherwise be unknown until its first CNP, and the frames to it flooded, each
 // copy of which takes lossless buffer.
-func (h *Host) announce(now units.Time) (f dataplane.Frame, made, stop bool) {
+func (h *Host) announce(now units.Time) (f fabric.Frame, made, stop bool) {
 	if f, made = h.env.Alloc(wire.MinFrameLen); !made {
 		return f, false, true
 	}

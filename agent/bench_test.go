@@ -6,6 +6,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/scheme"
 	"photon/units"
 	"photon/wire"
@@ -23,9 +24,9 @@ func BenchmarkFlows(b *testing.B) {
 		b.Fatal(err)
 	}
 	h, err := agent.New(agent.Config{
-		MAC: mac(1), IP: ip(1), Link: dataplane.Link{Rate: rate}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, Carry: cnp.Carry{ECT: wire.ECT0},
+		MAC: mac(1), IP: ip(1), Link: fabric.Link{Rate: rate}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, Carry: cnp.Carry{ECT: wire.ECT0},
 		Payload: 1000, AckTimeout: ms, Senders: flows, Receivers: 1, Age: units.Second, NP: parts.NP(1), NewRP: parts.RP,
-	}, dataplane.NewEnv(dataplane.NewHeaderPool(), 1))
+	}, fabric.NewEnv(fabric.NewHeaderPool(), 1))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -46,7 +47,7 @@ type trouble struct {
 // station is a host at an end of the cable.
 type station struct {
 	h    *Host
-	env  *dataplane.Env
+	env  *fabric.Env
 	free units.Time                 // when its port has sent what it took
 	took map[uint32][][]takenPacket // by queue pair, of each start of the host
 }
@@ -87,7 +88,7 @@ func cableMAC(i int) wire.MAC { return 0x0200_0000_0001 + wire.MAC(i) }
 // cableConfig is a host of the cable.
 func cableConfig(i int) Config {
 	return Config{
-		MAC: cableMAC(i), IP: cableAddress(i), Link: dataplane.Link{Rate: cableRate}, Lossless: 1 << 3,
+		MAC: cableMAC(i), IP: cableAddress(i), Link: fabric.Link{Rate: cableRate}, Lossless: 1 << 3,
 		DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Carry: cnp.Carry{ECT: wire.ECT0}, Payload: cablePayload, AckTimeout: cableTimeout,
 		Senders: 32, Receivers: 32, Age: units.Second, NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: 20 * units.Microsecond}, 32),
@@ -124,7 +125,7 @@ func newCable(fatal func(string, ...any), random *rand.Rand, config func(i int) 
 // restart ends a host and starts it again: what it knew is gone, and what it sent is on its way still.
 func (c *cable) restart(i int) {
 	s := c.hosts[i]
-	s.env = dataplane.NewEnv(dataplane.NewHeaderPoolOf(512), 1)
+	s.env = fabric.NewEnv(fabric.NewHeaderPoolOf(512), 1)
 	config := c.config(i)
 	config.Seed = c.random.Uint64()
 	var err error
@@ -186,7 +187,7 @@ func (c *cable) run(until units.Time) {
 // serve lets a host send a frame.
 func (c *cable) serve(i int) {
 	s := c.hosts[i]
-	var frame [1]dataplane.Frame
+	var frame [1]fabric.Frame
 	s.env.SetDue(0, units.Never)
 	sent := s.h.Transmit(c.now, 0, frame[:]) == 1
 	s.env.SetDue(0, s.h.Next(c.now, 0))
@@ -258,7 +259,7 @@ func (c *cable) arrive() {
 		x.Quanta[3] = uint16(c.random.Int64N(int64(2 * cableTimeout / pfc.Duration(1, cableRate))))
 		frame, _ := s.env.Alloc(pfc.FrameLen)
 		x.Encode(s.env.Bytes(&frame), 9)
-		s.h.Receive(c.now, 0, []dataplane.Frame{frame})
+		s.h.Receive(c.now, 0, []fabric.Frame{frame})
 	}
 	frame, _ := s.env.Alloc(len(f.bytes))
 	copy(s.env.Bytes(&frame), f.bytes)
@@ -266,7 +267,7 @@ func (c *cable) arrive() {
 	if f.what.flow != nil {
 		before = s.h.Received(cableAddress(1-f.to), f.what.flow.qp).Frames
 	}
-	s.h.Receive(c.now, 0, []dataplane.Frame{frame})
+	s.h.Receive(c.now, 0, []fabric.Frame{frame})
 	s.env.Woken()
 	if f.what.flow == nil {
 		return

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"photon/credits"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -35,7 +35,7 @@ func (h *Host) stopped() uint8 {
 }
 
 // countBlocks counts a frame that was received.
-func (h *Host) countBlocks(f *dataplane.Frame) {
+func (h *Host) countBlocks(f *fabric.Frame) {
 	b := h.env.Bytes(f)
 	if prio := h.Priority(0, b); prio >= 0 && credits.Takes(b) {
 		h.credit.CountReceived(prio, h.credit.Blocks(int(f.Len)))
@@ -58,7 +58,7 @@ func (h *Host) processCredits(now units.Time, b []byte) {
 }
 
 // sendNext makes the next frame: flow control packets come first.
-func (h *Host) sendNext(now units.Time, f *dataplane.Frame) bool {
+func (h *Host) sendNext(now units.Time, f *fabric.Frame) bool {
 	if h.credit == nil {
 		return h.send(now, f)
 	}

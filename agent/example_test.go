@@ -6,6 +6,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -14,9 +15,9 @@ import (
 // A host makes a frame when its port takes one: asked at an instant, it has a
 // flow's next packet, or says when to ask again.
 func ExampleHost() {
-	env := dataplane.NewEnv(dataplane.NewHeaderPool(), 1)
+	env := fabric.NewEnv(fabric.NewHeaderPool(), 1)
 	h, err := agent.New(agent.Config{
-		MAC: 0x0200_0000_0001, IP: wire.IPv4(10, 0, 0, 1), Link: dataplane.Link{Rate: 10 * units.Gbps}, Lossless: 1 << 3,
+		MAC: 0x0200_0000_0001, IP: wire.IPv4(10, 0, 0, 1), Link: fabric.Link{Rate: 10 * units.Gbps}, Lossless: 1 << 3,
 		DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Payload: 1000, AckTimeout: 67 * units.Millisecond,
 		Senders: 1, Receivers: 1, Age: units.Second, Carry: cnp.Carry{ECT: wire.ECT0}, NP: cnp.Silent{},
 		NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{Line: units.Gbps} }, // the flow's rate, not the port's
@@ -29,7 +30,7 @@ func ExampleHost() {
 		fmt.Println(err)
 		return
 	}
-	var one [1]dataplane.Frame
+	var one [1]fabric.Frame
 	now := units.Time(0)
 	for range 2 {
 		if h.Transmit(now, 0, one[:]) != 1 {

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -25,7 +25,7 @@ func TestDoneFlowsMakeRoom(t *testing.T) {
 			t.Fatalf("flow %d is not done: %v", qp, f.why)
 		}
 	}
-	if n := c.hosts[1].h.Stats(c.now).Ports[0].Discards[dataplane.DropTable]; n != [8]uint64{} {
+	if n := c.hosts[1].h.Stats(c.now).Ports[0].Discards[fabric.DropTable]; n != [8]uint64{} {
 		t.Errorf("packets without a place: %v", n)
 	}
 }
@@ -72,7 +72,7 @@ func TestDoneFlowsArriveOnce(t *testing.T) {
 			ended++
 		}
 		for _, s := range c.hosts {
-			for _, n := range s.h.Stats(c.now).Ports[0].Discards[dataplane.DropSequence] {
+			for _, n := range s.h.Stats(c.now).Ports[0].Discards[fabric.DropSequence] {
 				duplicates += n
 			}
 			if err := s.h.Audit(); err != nil {
@@ -115,7 +115,7 @@ func TestLatePacketsOfFinishedFlows(t *testing.T) {
 	for _, selective := range []*Selective{nil, {Window: 64, Reorder: 1}} {
 		c := cableConfig(1)
 		c.Receivers, c.Finished, c.Selective = 1, 4, selective
-		env := dataplane.NewEnv(dataplane.NewHeaderPoolOf(512), 1)
+		env := fabric.NewEnv(fabric.NewHeaderPoolOf(512), 1)
 		h, err := New(c, env)
 		if err != nil {
 			t.Fatal(err)
@@ -139,8 +139,8 @@ func TestLatePacketsOfFinishedFlows(t *testing.T) {
 			f.Len = uint16(at + length)
 			h.sealer.Seal(b[wire.EthernetLen:f.Len], at-wire.EthernetLen)
 			lane := h.lane(3).ends
-			h.Receive(now, 0, []dataplane.Frame{f})
-			var burst [8]dataplane.Frame
+			h.Receive(now, 0, []fabric.Frame{f})
+			var burst [8]fabric.Frame
 			now += units.Microsecond
 			for _, f := range burst[:h.Transmit(now, 0, burst[:])] {
 				env.Free(f)
@@ -160,8 +160,8 @@ func TestLatePacketsOfFinishedFlows(t *testing.T) {
 				t.Errorf("selective %v, packet %d, %+v: taken %v", selective != nil, i, packet, taken)
 			}
 		}
-		if d := h.Stats(now).Ports[0].Discards; d[dataplane.DropMalformed] != [8]uint64{} {
-			t.Errorf("late packets are called malformed: %v", d[dataplane.DropMalformed])
+		if d := h.Stats(now).Ports[0].Discards; d[fabric.DropMalformed] != [8]uint64{} {
+			t.Errorf("late packets are called malformed: %v", d[fabric.DropMalformed])
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestAnswersLeaveBeforeTheirFlows(t *testing.T) {
 		c.now = c.flight[0].at
 		c.arrive()
 	}
-	if n := receiver.h.Stats(c.now).Ports[0].Discards[dataplane.DropTable]; n[3] != 1 {
+	if n := receiver.h.Stats(c.now).Ports[0].Discards[fabric.DropTable]; n[3] != 1 {
 		t.Errorf("packets without a place: %v, want one: an acknowledgement waits", n)
 	}
 	answers := 0

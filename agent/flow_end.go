@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -29,7 +29,7 @@ var (
 // finish ends a flow whose last packet was acknowledged.
 func (h *Host) finish(now units.Time, id int) {
 	r := h.result(now, id, nil)
-	bucket, _ := slices.BinarySearch(dataplane.FCTBounds[:], r.FCT())
+	bucket, _ := slices.BinarySearch(fabric.FCTBounds[:], r.FCT())
 	h.stats.FCTs[bucket]++
 	h.stats.FCTSum = h.stats.FCTSum.Add(r.FCT())
 	h.stats.FlowsDone++

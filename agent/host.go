@@ -9,7 +9,7 @@ import (
 
 	"photon/cnp"
 	"photon/credits"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/pfc"
 	"photon/ratelimit"
@@ -21,7 +21,7 @@ import (
 type Config struct {
 	MAC  wire.MAC
 	IP   wire.IP
-	Link dataplane.Link // what the port sends into
+	Link fabric.Link // what the port sends into
 
 	Lossless    uint8           // priorities that obey PFC
 	Credits     *credits.Config // flow control of these priorities in place of PFC; nil: it is PFC
@@ -138,7 +138,7 @@ type Host struct {
 	attend       units.Time // when a pause runs out, or a PFC frame that waits is to be obeyed
 	npNext       units.Time // when the notification point will have a notice, if no more data arrives
 	nextAnnounce units.Time
-	env          *dataplane.Env
+	env          *fabric.Env
 	pacer        *ratelimit.Pacer[sending]
 	table        *flowtable.Table[peerKey]
 	byPeer       *flowtable.Table[peerKey]
@@ -208,7 +208,7 @@ type seldom struct {
 	ahead    []arrivals // the same, with selective repeat
 	finished finished
 	ports    [pfc.Classes]ratelimit.Port // the last pause of each priority
-	stats    dataplane.Stats             // but for what lanes have
+	stats    fabric.Stats                // but for what lanes have
 	warming  []int32                     // flows whose reaction points are to be fetched
 	shared   map[uint32]*sharedRP
 	entropy  uint32 // number of the source port given last
@@ -228,7 +228,7 @@ type seldom struct {
 	epochs   uint32 // that were begun
 }
 
-var _ dataplane.Server = (*Host)(nil)
+var _ fabric.Server = (*Host)(nil)
 
 // pointer is what an interface points to.
 func pointer[T any](i T) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&i))[1] }
@@ -287,7 +287,7 @@ func le32(b []byte) uint32     { return binary.LittleEndian.Uint32(b) }
 func putLE(b []byte, w uint64) { binary.LittleEndian.PutUint64(b, w) }
 
 // New makes a host.
-func New(c Config, env *dataplane.Env) (*Host, error) {
+func New(c Config, env *fabric.Env) (*Host, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func New(c Config, env *dataplane.Env) (*Host, error) {
 		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int16(c.Link.WireBytes(0)), ip4: notIPv4,
-		seldom: &seldom{stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}, shared: map[uint32]*sharedRP{}},
+		seldom: &seldom{stats: fabric.Stats{Ports: make([]fabric.PortStats, 1)}, shared: map[uint32]*sharedRP{}},
 	}
 	for prio := range h.stats.Ports[0].LostAt {
 		h.stats.Ports[0].LostAt[prio] = units.Never
@@ -343,14 +343,14 @@ func (h *Host) Priority(_ int, b []byte) int {
 
 // Stats copies the counters. The rates of flows are not among them: Flow
 // returns them slot by slot, so that workers never wait for thousands of flows.
-func (h *Host) Stats(now units.Time) dataplane.Stats {
-	st := dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
+func (h *Host) Stats(now units.Time) fabric.Stats {
+	st := fabric.Stats{Ports: make([]fabric.PortStats, 1)}
 	h.CopyStats(now, &st)
 	return st
 }
 
 // discard counts a frame, and notes when the first of its priority was discarded.
-func (h *Host) discard(now units.Time, why dataplane.Reason, prio uint8) {
+func (h *Host) discard(now units.Time, why fabric.Reason, prio uint8) {
 	st := &h.stats.Ports[0]
 	st.Discards[why][prio]++
 	if st.LostAt[prio] == units.Never {
@@ -359,7 +359,7 @@ func (h *Host) discard(now units.Time, why dataplane.Reason, prio uint8) {
 }
 
 // CopyStats is Stats into memory that the caller has made, with a place for the port.
-func (h *Host) CopyStats(now units.Time, st *dataplane.Stats) {
+func (h *Host) CopyStats(now units.Time, st *fabric.Stats) {
 	ports := st.Ports
 	*st = h.stats
 	st.Ports = ports

@@ -3,7 +3,7 @@ package agent
 import (
 	"encoding/binary"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -44,7 +44,7 @@ const bthAt = wire.HeadersLen - wire.BTHLen
 
 // known processes a packet of a flow whose slot it guesses. If not ok, nothing was done.
 // It is silent if no event is due earlier than before, see receive.
-func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
+func (h *Host) known(now units.Time, f *fabric.Frame) (silent, ok bool) {
 	b := h.env.Start(f)
 	if b == nil || f.Len < wire.HeadersLen {
 		return false, false
@@ -79,7 +79,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
 		if h.env.Whole(int(f.Len)) && !h.dataIntact(h.env.Bytes(f), tag+wire.EthernetLen, tag+bthAt) {
-			h.discard(now, dataplane.DropBadICRC, prio)
+			h.discard(now, fabric.DropBadICRC, prio)
 			return false, true
 		}
 		if drop, ok := h.takeKnownData(now, slot, f.Len, rest, q.TOS()); !ok {
@@ -103,7 +103,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 		prio := h.prio(q.TOS())
 		l := h.count(prio, f.Len)
 		if silent, ok = h.takeKnownAck(now, id, whole[bthAt:]); !ok {
-			h.discard(now, dataplane.DropUnknown, prio)
+			h.discard(now, fabric.DropUnknown, prio)
 			return false, true
 		}
 		l.ends++
@@ -114,7 +114,7 @@ func (h *Host) known(now units.Time, f *dataplane.Frame) (silent, ok bool) {
 
 // behindTag returns what lies behind a congestion notification tag as if there were none, but for the addresses of
 // Ethernet, and the length of the tag; 0: there is none.
-func behindTag(b *[dataplane.StartLen]byte, length uint16) (q *wire.Headers, tag int) {
+func behindTag(b *[fabric.StartLen]byte, length uint16) (q *wire.Headers, tag int) {
 	if binary.BigEndian.Uint16(b[12:14]) != wire.TypeCNTag || length < wire.HeadersLen+wire.CNTagLen {
 		return nil, 0
 	}

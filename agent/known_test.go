@@ -10,6 +10,7 @@ import (
 
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -20,7 +21,7 @@ import (
 // before each call what the shortcuts go by, and is asked by Transmit and Next.
 type end struct {
 	h         *Host
-	env       *dataplane.Env
+	env       *fabric.Env
 	shortcuts bool
 }
 
@@ -37,7 +38,7 @@ func (e *end) forget() {
 // serve is what a world does at a port, and returns what was sent.
 func (e *end) serve(now units.Time) (sent []byte) {
 	e.forget()
-	var burst [1]dataplane.Frame
+	var burst [1]fabric.Frame
 	e.env.SetDue(0, units.Never)
 	var made bool
 	var next units.Time
@@ -62,7 +63,7 @@ func (e *end) receive(now units.Time, b []byte) {
 	e.forget()
 	f, _ := e.env.Alloc(int(b[0])<<8 | int(b[1]))
 	copy(e.env.Bytes(&f), b[2:])
-	e.h.Receive(now, 0, []dataplane.Frame{f})
+	e.h.Receive(now, 0, []fabric.Frame{f})
 	e.env.Woken()
 }
 
@@ -94,7 +95,7 @@ func TestKnownIsAsAny(t *testing.T) {
 		delay := units.Time(max(0, random.Int64N(8)-5)) * units.Microsecond
 		make1 := func(i int, short bool) *end {
 			c := Config{
-				MAC: 0x0200_0000_0000 | wire.MAC(i), IP: address(i, six), Link: dataplane.Link{Rate: line}, Lossless: 1<<3 | 1<<6, DSCP: dataplane.DefaultDSCP(),
+				MAC: 0x0200_0000_0000 | wire.MAC(i), IP: address(i, six), Link: fabric.Link{Rate: line}, Lossless: 1<<3 | 1<<6, DSCP: dataplane.DefaultDSCP(),
 				DataDSCP: 26, ControlDSCP: 48, AckDSCP: ackDSCP, Carry: carry, Payload: 1000, AckTimeout: 100 * units.Microsecond, Age: 50 * units.Microsecond,
 				Senders: senders, Receivers: receivers, Elastic: elastic, NPDelay: delay, PauseDelay: delay,
 				NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewMlx(mlx) },
@@ -107,7 +108,7 @@ func TestKnownIsAsAny(t *testing.T) {
 				c.NP = cnp.NewPCN(cnp.PCNParams{Period: 20 * units.Microsecond, Percent: 95}, places)
 				c.NewRP = func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPCN(pcn) }
 			}
-			env := dataplane.NewEnv(dataplane.NewHeaderPool(), 1)
+			env := fabric.NewEnv(fabric.NewHeaderPool(), 1)
 			h, err := New(c, env)
 			if err != nil {
 				t.Fatal(err)

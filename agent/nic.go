@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/pfc"
 	"photon/ratelimit"
@@ -20,13 +20,13 @@ const (
 
 // NICConfig describes a NIC. Check says what is wrong with one.
 type NICConfig struct {
-	Link     dataplane.Link // what the wire port sends into
-	MTU      int            // longest frame of an application without Ethernet header, tags and FCS
-	MAC      wire.MAC       // source of PFC frames
-	Known    []wire.MAC     // addresses of the application that are known before it sends anything
-	Lossless uint8          // priorities that obey PFC, carry ECN, and are notified of
-	DSCP     [64]uint8      // priority of an IP frame
-	PCP      [8]uint8       // priority of a tagged frame that is not IP
+	Link     fabric.Link // what the wire port sends into
+	MTU      int         // longest frame of an application without Ethernet header, tags and FCS
+	MAC      wire.MAC    // source of PFC frames
+	Known    []wire.MAC  // addresses of the application that are known before it sends anything
+	Lossless uint8       // priorities that obey PFC, carry ECN, and are notified of
+	DSCP     [64]uint8   // priority of an IP frame
+	PCP      [8]uint8    // priority of a tagged frame that is not IP
 
 	// Towards the wire.
 	SetDSCP     uint8              // of frames that the application sends with DSCP 0; 0: they keep it
@@ -75,8 +75,8 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("room for %d sent flows: a congestion notification tag tells %d apart", c.Flows, 1<<16)
 	case c.FlowQueue < 1:
 		return fmt.Errorf("a flow's queue of %d frames: at least 1", c.FlowQueue)
-	case c.Queue < c.FlowQueue+dataplane.MaxBurst:
-		return fmt.Errorf("a queue of %d frames in all: at least a flow's, %d, and %d", c.Queue, c.FlowQueue, dataplane.MaxBurst)
+	case c.Queue < c.FlowQueue+fabric.MaxBurst:
+		return fmt.Errorf("a queue of %d frames in all: at least a flow's, %d, and %d", c.Queue, c.FlowQueue, fabric.MaxBurst)
 	case c.Age <= 0:
 		return fmt.Errorf("age %v must be positive", c.Age)
 	case c.Release < 0 || c.Period < 0:
@@ -112,11 +112,11 @@ func (c *NICConfig) Check() error {
 // application's port is stopped if too many of its frames wait.
 type NIC struct {
 	config NICConfig
-	env    *dataplane.Env
+	env    *fabric.Env
 	egress pfc.Egress
 	in     *pfc.Ingress
 	ports  [pfc.Classes]ratelimit.Port // the last pause of each priority
-	stats  dataplane.Stats
+	stats  fabric.Stats
 	here   *flowtable.Table[wire.MAC] // addresses of the application
 
 	strangers *flowtable.Table[wire.MAC]
@@ -197,7 +197,7 @@ const (
 )
 
 // NewNIC makes a NIC.
-func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
+func NewNIC(c NICConfig, env *fabric.Env) (*NIC, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -207,8 +207,8 @@ func NewNIC(c NICConfig, env *dataplane.Env) (*NIC, error) {
 	}
 	n := &NIC{
 		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), in: pfc.NewIngress(in),
-		stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
-		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*dataplane.MaxBurst),
+		stats: fabric.Stats{Ports: make([]fabric.PortStats, 2)}, here: flowtable.New(macs, hashMAC), strangers: flowtable.New(mostStrangers, hashMAC),
+		flows: make([]appFlow, c.Flows), byKey: flowtable.New(c.Flows, hashApp), cells: newCells(c.Queue + 2*fabric.MaxBurst),
 		pacer: ratelimit.NewPacer[struct{}](c.Flows, c.Tenants...), idle: newIdle(c.Flows),
 		peers: make([]appPeer, c.Receivers), table: flowtable.New(c.Receivers, hashApp), upCells: newCells(1024), echoes: newAckQueue(true), connections: newConnections(c.Flows + c.Receivers), delayed: newDelayed(c.NPDelay, c.PauseDelay, c.Receivers), cnpPrio: c.DSCP[c.ControlDSCP],
 	}
@@ -240,12 +240,12 @@ func (n *NIC) priority(h *wire.Header) uint8 {
 	return 0
 }
 
-func (n *NIC) discard(port int, f dataplane.Frame, why dataplane.Reason) {
+func (n *NIC) discard(port int, f fabric.Frame, why fabric.Reason) {
 	n.stats.Ports[port].Discards[why][f.Prio]++
 	n.env.Free(f)
 }
 
-func (n *NIC) count(port int, f dataplane.Frame) {
+func (n *NIC) count(port int, f fabric.Frame) {
 	n.stats.Ports[port].RxFrames[f.Prio]++
 	n.stats.Ports[port].RxBytes[f.Prio] += uint64(f.Len)
 }
@@ -267,14 +267,14 @@ func (n *NIC) pauses() {
 }
 
 // Stats copies the counters.
-func (n *NIC) Stats(now units.Time) dataplane.Stats {
-	st := dataplane.Stats{Ports: make([]dataplane.PortStats, len(n.stats.Ports))}
+func (n *NIC) Stats(now units.Time) fabric.Stats {
+	st := fabric.Stats{Ports: make([]fabric.PortStats, len(n.stats.Ports))}
 	n.CopyStats(now, &st)
 	return st
 }
 
 // CopyStats is Stats into memory that the caller has made, with a place for each port.
-func (n *NIC) CopyStats(now units.Time, st *dataplane.Stats) {
+func (n *NIC) CopyStats(now units.Time, st *fabric.Stats) {
 	ports := st.Ports
 	*st = n.stats
 	st.Ports = ports

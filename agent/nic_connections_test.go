@@ -7,7 +7,7 @@ import (
 
 	"photon/agent"
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -85,7 +85,7 @@ func standard(t testing.TB, from, to int, qp uint32) []byte {
 	return b
 }
 
-func (b *nicBench) refused(why dataplane.CNPRefusal) uint64 { return b.stats().NIC.Refused[why] }
+func (b *nicBench) refused(why fabric.CNPRefusal) uint64 { return b.stats().NIC.Refused[why] }
 
 // notifiedOf is how often the flow to a queue pair was notified, or -1 if there is no such flow.
 func (b *nicBench) notifiedOf(qp uint32) int {
@@ -102,7 +102,7 @@ func (b *nicBench) notifiedOf(qp uint32) int {
 func TestNICTakesStandardCNPs(t *testing.T) {
 	n := newRCPair(t)
 	n.a.receive(agent.Wire, standard(t, 2, 1, 0x11))
-	expect(t, "refused before anything was learned", n.a.refused(dataplane.CNPUnknown), 1)
+	expect(t, "refused before anything was learned", n.a.refused(fabric.CNPUnknown), 1)
 	n.exchange(0xABCDEF)
 	n.carry(1, rcFrame(t, 1, 2, 0x11, opWriteOnly, 7, false, make([]byte, 100)), false) // another connection's
 	n.a.now += 10 * ms
@@ -111,7 +111,7 @@ func TestNICTakesStandardCNPs(t *testing.T) {
 	expect(t, "the other flow notified", n.a.notifiedOf(0x11), 0)
 	// At the other end nothing is sent that could be slowed.
 	n.b.receive(agent.Wire, standard(t, 1, 2, 0x22))
-	expect(t, "refused by the receiver's NIC", n.b.refused(dataplane.CNPUnknown), 1)
+	expect(t, "refused by the receiver's NIC", n.b.refused(fabric.CNPUnknown), 1)
 }
 
 // CNPs are made in the standard form, and NICs find the flow by the name beside it.

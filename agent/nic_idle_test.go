@@ -8,7 +8,7 @@ import (
 
 	"photon/agent"
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/units"
 )
@@ -51,7 +51,7 @@ func TestNICFlowsMakeRoomAtOnce(t *testing.T) {
 				f = order[at]
 				order = slices.Delete(order, at, at+1)
 			}
-			was, now := b.discards(agent.Application, dataplane.DropTable), b.now
+			was, now := b.discards(agent.Application, fabric.DropTable), b.now
 			b.receive(agent.Application, udpFrame(t, 1, 2, uint16(1000+flow), 6, dscp, 100))
 			b.transmitAll()
 			room := len(order) < flows
@@ -64,7 +64,7 @@ func TestNICFlowsMakeRoomAtOnce(t *testing.T) {
 					made++
 				}
 			}
-			lost := b.discards(agent.Application, dataplane.DropTable) - was
+			lost := b.discards(agent.Application, fabric.DropTable) - was
 			if want := !room && dscp != 0; (lost == 1) != want {
 				r.Fatalf("flow %d, %d of %d places taken: frames discarded: %d, want %v", flow, len(order), flows, lost, want)
 			}
@@ -148,9 +148,9 @@ func TestNICFlowsMakeRoomWhenTheyMay(t *testing.T) {
 			}
 		}
 		dropped := func(port uint16) bool {
-			was := b.discards(agent.Application, dataplane.DropTable)
+			was := b.discards(agent.Application, fabric.DropTable)
 			b.receive(agent.Application, udpFrame(t, 1, 2, port, 6, dscp26, 100))
-			return b.discards(agent.Application, dataplane.DropTable) != was
+			return b.discards(agent.Application, fabric.DropTable) != was
 		}
 		if !dropped(200) {
 			t.Errorf("%s: a pace is lost at once", what)

@@ -12,7 +12,7 @@ import (
 
 	"photon/agent"
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -292,13 +292,13 @@ func cnpFor(sport, dport uint16, n cnp.Notice) []byte {
 func TestNICTrustsFewCNPs(t *testing.T) {
 	b := newBench(t, nil)
 	n := cnp.Notice{ECN: wire.CE, Word: 100}
-	refused := func(why dataplane.CNPRefusal) uint64 { return b.stats().NIC.Refused[why] }
+	refused := func(why fabric.CNPRefusal) uint64 { return b.stats().NIC.Refused[why] }
 	b.receive(agent.Wire, cnpFor(5, 6, n))
-	expect(t, "unknown", refused(dataplane.CNPUnknown), 1)
+	expect(t, "unknown", refused(fabric.CNPUnknown), 1)
 
 	b.receive(agent.Application, udpFrame(t, 1, 2, 5, 6, dscp26, 100))
 	b.receive(agent.Wire, cnpFor(5, 6, n))
-	expect(t, "not sent", refused(dataplane.CNPNotSent), 1)
+	expect(t, "not sent", refused(fabric.CNPNotSent), 1)
 	b.transmit(agent.Wire)
 
 	broken := cnpFor(5, 6, n)
@@ -310,16 +310,16 @@ func TestNICTrustsFewCNPs(t *testing.T) {
 	decrease := cnpFor(5, 6, n) // its codepoint was changed on the way, and the header's checksum was not
 	decrease[15] ^= wire.CE
 	b.receive(agent.Wire, broken, other, decrease, cnpFor(5, 6, n)[:60], cnpFor(6, 5, n))
-	expect(t, "malformed", refused(dataplane.CNPMalformed), 3)
-	expect(t, "malformed, by port", b.discards(agent.Wire, dataplane.DropMalformed), 3)
-	expect(t, "unknown", refused(dataplane.CNPUnknown), 3)
+	expect(t, "malformed", refused(fabric.CNPMalformed), 3)
+	expect(t, "malformed, by port", b.discards(agent.Wire, fabric.DropMalformed), 3)
+	expect(t, "unknown", refused(fabric.CNPUnknown), 3)
 	expect(t, "handled", b.rps[0].cnps, 0)
 
 	for range 50 { // many in one instant: one counts
 		b.receive(agent.Wire, cnpFor(5, 6, n))
 	}
 	expect(t, "handled", b.rps[0].cnps, 1)
-	expect(t, "too soon", refused(dataplane.CNPTooSoon), 49)
+	expect(t, "too soon", refused(fabric.CNPTooSoon), 49)
 	for range 1000 { // ten times as many as allowed, for a hundred periods
 		b.now += ms / 10
 		b.receive(agent.Wire, cnpFor(5, 6, n))
@@ -383,7 +383,7 @@ func TestNICSurvivesAFlood(t *testing.T) {
 	}
 	passes := udpFrame(t, 2, 1, 5, 6, dscp26, 100)
 	const rounds = 200
-	one := make([]dataplane.Frame, 1)
+	one := make([]fabric.Frame, 1)
 	round := func() {
 		for _, f := range flood {
 			one[0], _ = b.pool.Alloc(len(f))
@@ -408,7 +408,7 @@ func TestNICSurvivesAFlood(t *testing.T) {
 	expect(t, "the flow's CNPs", b.rps[0].cnps, 0)
 	expect(t, "flows", st.NIC.Flows, 1)
 	expect(t, "received flows", st.NIC.Received, 0)
-	if st.RPIgnored+b.discards(agent.Wire, dataplane.DropUnknown) < rounds*60 {
+	if st.RPIgnored+b.discards(agent.Wire, fabric.DropUnknown) < rounds*60 {
 		t.Errorf("%d counted of %d", st.RPIgnored, rounds*64)
 	}
 	expect(t, "handled", st.RPHandled, 0)
@@ -446,7 +446,7 @@ func TestNICTagsForQCN(t *testing.T) {
 	h.CNTagged = true
 	m := make([]byte, cnp.MaxCNMLen)
 	a.receive(agent.Wire, m[:cnp.EncodeCNM(m, stranger, &h, mac(77), cnp.CNM{QntzFb: 5})])
-	expect(t, "refused", a.stats().NIC.Refused[dataplane.CNPUnknown], 1)
+	expect(t, "refused", a.stats().NIC.Refused[fabric.CNPUnknown], 1)
 }
 
 // Whatever comes on either port is accounted for and gives its buffer back.

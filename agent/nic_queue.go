@@ -1,6 +1,8 @@
 package agent
 
-import "photon/dataplane"
+import (
+	"photon/fabric"
+)
 
 // cells hold the frames of many queues, so that a queue without frames takes no
 // memory. They grow to the most that were ever in use; what bounds that is said
@@ -11,7 +13,7 @@ type cells struct {
 }
 
 type cell struct {
-	frame dataplane.Frame
+	frame fabric.Frame
 	next  int32
 }
 
@@ -26,7 +28,7 @@ type frames struct {
 	bytes      int
 }
 
-func (c *cells) push(q *frames, f dataplane.Frame) {
+func (c *cells) push(q *frames, f fabric.Frame) {
 	at := c.free
 	if at == noCell {
 		at = int32(len(c.all))
@@ -46,7 +48,7 @@ func (c *cells) push(q *frames, f dataplane.Frame) {
 }
 
 // pop removes the first frame; there must be one.
-func (c *cells) pop(q *frames) dataplane.Frame {
+func (c *cells) pop(q *frames) fabric.Frame {
 	at := q.head
 	f := c.all[at].frame
 	q.head = c.all[at].next

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/pfc"
 	"photon/units"
@@ -11,13 +11,13 @@ import (
 
 // fromWire consumes what is meant for the NIC, shows the rest to the
 // notification point and queues it for the application.
-func (n *NIC) fromWire(now units.Time, f dataplane.Frame) {
+func (n *NIC) fromWire(now units.Time, f fabric.Frame) {
 	b := n.env.Header(f)
 	var h wire.Header
 	f.Prio, f.Digest = 0, 0 // it may be written to
 	if !wire.Parse(b, &h) {
 		n.count(Wire, f)
-		n.discard(Wire, f, dataplane.DropMalformed)
+		n.discard(Wire, f, fabric.DropMalformed)
 		return
 	}
 	if h.EtherType == wire.TypeMACControl && !h.Tagged {
@@ -81,9 +81,9 @@ func (n *NIC) controlled(now units.Time, h *wire.Header, b []byte) {
 }
 
 // consume ends a notification.
-func (n *NIC) consume(f dataplane.Frame, malformed bool) {
+func (n *NIC) consume(f fabric.Frame, malformed bool) {
 	if malformed {
-		n.discard(Wire, f, dataplane.DropMalformed)
+		n.discard(Wire, f, fabric.DropMalformed)
 		return
 	}
 	n.ended[f.Prio]++
@@ -93,7 +93,7 @@ func (n *NIC) consume(f dataplane.Frame, malformed bool) {
 // showNP passes a frame that arrived with a codepoint to the notification point, and
 // returns the flow's slot, or None if there is no room for it. A frame without ECN
 // comes from a sender that has no reaction point.
-func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f dataplane.Frame) int {
+func (n *NIC) showNP(now units.Time, key appKey, h *wire.Header, ecn uint8, f fabric.Frame) int {
 	slot, fresh := n.table.Insert(key, now)
 	if slot == flowtable.None {
 		old := n.table.ExpireIf(expiryVisits, func(slot int) bool { return n.toldAll(now, slot) })
@@ -138,7 +138,7 @@ func (n *NIC) clear(b []byte, h *wire.Header) {
 }
 
 // untag takes off the tag that the sending NIC put on.
-func (n *NIC) untag(f *dataplane.Frame, h *wire.Header) []byte {
+func (n *NIC) untag(f *fabric.Frame, h *wire.Header) []byte {
 	b := n.env.Header(*f)
 	at := h.Payload - 2 - wire.CNTagLen
 	copy(b[wire.CNTagLen:], b[:at])
@@ -151,18 +151,18 @@ func (n *NIC) untag(f *dataplane.Frame, h *wire.Header) []byte {
 
 // give queues a frame for the application, or drops it if it is longer than the application's interface takes, or if too
 // much waits: of lossless priorities an XOFF has stopped the peer long before.
-func (n *NIC) give(f dataplane.Frame, h *wire.Header) {
+func (n *NIC) give(f fabric.Frame, h *wire.Header) {
 	if int(f.Len) > n.config.MTU+h.Payload {
-		n.discard(Wire, f, dataplane.DropOversize)
+		n.discard(Wire, f, fabric.DropOversize)
 		return
 	}
 	q := &n.up[f.Prio]
 	if n.config.Lossless>>f.Prio&1 == 0 && units.Size(q.bytes+int(f.Len)) > n.config.Tail {
-		n.discard(Wire, f, dataplane.DropTail)
+		n.discard(Wire, f, fabric.DropTail)
 		return
 	}
 	if !n.in.Admit(f.Prio, int64(f.Len)) {
-		n.discard(Wire, f, dataplane.DropHeadroom)
+		n.discard(Wire, f, fabric.DropHeadroom)
 		return
 	}
 	n.upCells.push(q, f)
@@ -177,7 +177,7 @@ func (n *NIC) give(f dataplane.Frame, h *wire.Header) {
 func (n *NIC) takeCNP(now units.Time, b []byte, h *wire.Header) (malformed bool) {
 	qp, notice, err := cnp.Decode(b, h)
 	if err != nil {
-		n.refuse(dataplane.CNPMalformed)
+		n.refuse(fabric.CNPMalformed)
 		return true
 	}
 	key, named := keyOfCNP(b, h, qp)
@@ -193,7 +193,7 @@ func (n *NIC) takeCNP(now units.Time, b []byte, h *wire.Header) (malformed bool)
 		id = n.notified(key)
 	}
 	if id == flowtable.None {
-		n.refuse(dataplane.CNPUnknown)
+		n.refuse(fabric.CNPUnknown)
 		return false
 	}
 	n.react(now, id, notice.ECN, notice.Word)
@@ -218,19 +218,19 @@ func (n *NIC) notified(key appKey) int {
 func (n *NIC) takeCNM(now units.Time, b []byte, h *wire.Header) (malformed bool) {
 	m, err := cnp.DecodeCNM(b, h)
 	if err != nil || h.Dst.Multicast() {
-		n.refuse(dataplane.CNPMalformed)
+		n.refuse(fabric.CNPMalformed)
 		return true
 	}
 	id := int(m.FlowID)
 	if !n.config.Carry.Tag || !m.Tagged || id >= len(n.flows) || !n.flows[id].active() || n.flows[id].peer != m.Dst {
-		n.refuse(dataplane.CNPUnknown)
+		n.refuse(fabric.CNPUnknown)
 		return false
 	}
 	n.react(now, id, wire.NotECT, uint32(m.QntzFb))
 	return false
 }
 
-func (n *NIC) refuse(why dataplane.CNPRefusal) {
+func (n *NIC) refuse(why fabric.CNPRefusal) {
 	n.stats.RPIgnored++
 	n.stats.NIC.Refused[why]++
 }
@@ -242,10 +242,10 @@ func (n *NIC) react(now units.Time, id int, ecn uint8, word uint32) {
 	f := &n.flows[id]
 	switch {
 	case f.frames == 0:
-		n.refuse(dataplane.CNPNotSent)
+		n.refuse(fabric.CNPNotSent)
 		return
 	case now < f.nextNotice-n.config.Period/2:
-		n.refuse(dataplane.CNPTooSoon)
+		n.refuse(fabric.CNPTooSoon)
 		return
 	}
 	f.nextNotice = max(now, f.nextNotice) + n.config.Period

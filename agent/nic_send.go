@@ -3,7 +3,7 @@ package agent
 import (
 	"encoding/binary"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/ratelimit"
 	"photon/units"
@@ -11,7 +11,7 @@ import (
 )
 
 // Receive takes frames from the wire or from the application.
-func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (n *NIC) Receive(now units.Time, port int, burst []fabric.Frame) {
 	n.expire(now)
 	for i := range burst {
 		if port == Wire {
@@ -29,13 +29,13 @@ func (n *NIC) Receive(now units.Time, port int, burst []dataplane.Frame) {
 }
 
 // fromApplication queues a frame with its flow.
-func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
+func (n *NIC) fromApplication(now units.Time, f fabric.Frame) {
 	b := n.env.Header(f)
 	var h wire.Header
 	f.Prio, f.Digest = 0, 0 // it may be written to
 	if !wire.Parse(b, &h) {
 		n.count(Application, f)
-		n.discard(Application, f, dataplane.DropMalformed)
+		n.discard(Application, f, fabric.DropMalformed)
 		return
 	}
 	if c := n.config.SetDSCP; c != 0 && h.L3 != 0 && h.TOS>>2 == 0 {
@@ -46,15 +46,15 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	n.count(Application, f)
 	switch {
 	case int(f.Len) > n.config.MTU+h.Payload:
-		n.discard(Application, f, dataplane.DropOversize)
+		n.discard(Application, f, fabric.DropOversize)
 		return
 	case h.EtherType == wire.TypeMACControl || h.EtherType == wire.TypeCNM || isProbe(&h) || isCNP(b, &h) || isShim(b, &h):
-		n.discard(Application, f, dataplane.DropForged)
+		n.discard(Application, f, fabric.DropForged)
 		return
 	}
 	n.learn(now, h.Src)
 	if n.queued >= n.config.Queue {
-		n.discard(Application, f, dataplane.DropTail)
+		n.discard(Application, f, fabric.DropTail)
 		return
 	}
 	n.connections.follow(now, n.config.Age, b, &h, true)
@@ -69,17 +69,17 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 			n.passControl(f)
 			return
 		}
-		n.discard(Application, f, dataplane.DropTable)
+		n.discard(Application, f, fabric.DropTable)
 		return
 	}
 	fl := &n.flows[id]
 	fl.peer = h.Dst
 	limit := n.config.FlowQueue
 	if n.config.HoldFull {
-		limit += dataplane.MaxBurst // what comes before the port is held
+		limit += fabric.MaxBurst // what comes before the port is held
 	}
 	if fl.queue.n >= limit {
-		n.discard(Application, f, dataplane.DropFlowQueue)
+		n.discard(Application, f, fabric.DropFlowQueue)
 		return
 	}
 	if n.config.Lossless>>f.Prio&1 != 0 {
@@ -87,7 +87,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 		case !n.config.Carry.Ack:
 			n.setECT(b, &h)
 		case !n.room(&f, &h): // what goes before it is ECN-capable
-			n.discard(Application, f, dataplane.DropNoMemory)
+			n.discard(Application, f, fabric.DropNoMemory)
 			return
 		}
 	}
@@ -105,7 +105,7 @@ func (n *NIC) fromApplication(now units.Time, f dataplane.Frame) {
 	}
 }
 
-func (n *NIC) enqueued(f dataplane.Frame) {
+func (n *NIC) enqueued(f fabric.Frame) {
 	n.took[f.Prio]++
 	n.queued++
 	n.waiting[f.Prio] += units.Size(f.Len)
@@ -113,17 +113,17 @@ func (n *NIC) enqueued(f dataplane.Frame) {
 	*p = max(*p, n.waiting[f.Prio])
 }
 
-func (n *NIC) dequeued(f dataplane.Frame) {
+func (n *NIC) dequeued(f fabric.Frame) {
 	n.taken[f.Prio]++
 	n.queued--
 	n.waiting[f.Prio] -= units.Size(f.Len)
 }
 
 // passControl queues a frame that belongs to no flow.
-func (n *NIC) passControl(f dataplane.Frame) {
+func (n *NIC) passControl(f fabric.Frame) {
 	q := &n.control[f.Prio]
 	if q.n >= controlQueue {
-		n.discard(Application, f, dataplane.DropTail)
+		n.discard(Application, f, fabric.DropTail)
 		return
 	}
 	n.cells.push(q, f)
@@ -206,7 +206,7 @@ func (n *NIC) setECT(b []byte, h *wire.Header) {
 
 // tag inserts a congestion notification tag with the flow's number behind the
 // frame's other tags.
-func (n *NIC) tag(f *dataplane.Frame, h *wire.Header, id int) {
+func (n *NIC) tag(f *fabric.Frame, h *wire.Header, id int) {
 	f.Off -= wire.CNTagLen
 	f.Len += wire.CNTagLen
 	b := n.env.Header(*f)
@@ -237,7 +237,7 @@ func (n *NIC) learn(now units.Time, mac wire.MAC) {
 
 // holdApplication stops the application's port while too much of what it sends waits.
 func (n *NIC) holdApplication(now units.Time) {
-	want := n.drains || n.queued > n.config.Queue-dataplane.MaxBurst || n.config.HoldFull && n.full > 0
+	want := n.drains || n.queued > n.config.Queue-fabric.MaxBurst || n.config.HoldFull && n.full > 0
 	if want == n.applicationHeld {
 		return
 	}

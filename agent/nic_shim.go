@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/ratelimit"
 	"photon/units"
@@ -58,7 +58,7 @@ func isShim(b []byte, h *wire.Header) bool {
 
 // room makes sure that a frame of the application's can be wrapped where it is,
 // if it is to be.
-func (n *NIC) room(f *dataplane.Frame, h *wire.Header) bool {
+func (n *NIC) room(f *fabric.Frame, h *wire.Header) bool {
 	front := shimFront(n.config.Carry, ipLen(n.env.Header(*f)[h.L3:]))
 	if int(f.Off) >= front {
 		return true
@@ -83,7 +83,7 @@ func ipLen(ip []byte) int {
 }
 
 // wrap makes a frame that leaves now the payload of a packet between NICs.
-func (n *NIC) wrap(now units.Time, f *dataplane.Frame, id int) {
+func (n *NIC) wrap(now units.Time, f *fabric.Frame, id int) {
 	fl, key := &n.flows[id], n.byKey.Key(id)
 	b := n.env.Header(*f)
 	var h wire.Header
@@ -118,7 +118,7 @@ func (f *appFlow) shimQP(id int) uint32 { return uint32(f.use)<<shimSlots | uint
 
 // unwrap takes off what the NIC at the other end has put on, and notes what is to
 // be echoed. It reports whether that was possible; if not, the frame is unusable.
-func (n *NIC) unwrap(f *dataplane.Frame, h *wire.Header, a *ack) bool {
+func (n *NIC) unwrap(f *fabric.Frame, h *wire.Header, a *ack) bool {
 	b := n.env.Header(*f)
 	bth := wire.BTH(b[h.BTH:])
 	ext := bth.Extensions()
@@ -152,11 +152,11 @@ func (n *NIC) unwrap(f *dataplane.Frame, h *wire.Header, a *ack) bool {
 
 // fromNIC takes what another NIC has wrapped: the application gets its packet, its
 // sender an echo.
-func (n *NIC) fromNIC(now units.Time, f dataplane.Frame, h *wire.Header) {
+func (n *NIC) fromNIC(now units.Time, f fabric.Frame, h *wire.Header) {
 	var a ack
 	ecn := h.TOS & 3
 	if !n.unwrap(&f, h, &a) {
-		n.discard(Wire, f, dataplane.DropMalformed)
+		n.discard(Wire, f, fabric.DropMalformed)
 		return
 	}
 	b := n.env.Header(f)
@@ -181,7 +181,7 @@ func (n *NIC) queueEcho(slot int, a *ack) {
 }
 
 // echo makes the next echo; stop says that there is no memory for one.
-func (n *NIC) echo() (f dataplane.Frame, made, stop bool) {
+func (n *NIC) echo() (f fabric.Frame, made, stop bool) {
 	a := n.echoes.at(n.echoes.head)
 	length := wire.BTHLen + wire.ExtensionsLen(a.ext) + wire.EchoLen + wire.ICRCLen
 	if f, made = n.env.Alloc(wire.RoCEMaxLen + length); !made {
@@ -218,13 +218,13 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	at := h.BTH + wire.BTHLen
 	end := at + wire.ExtensionsLen(ext) + wire.EchoLen + wire.ICRCLen
 	if len(b) < end || ext&^wire.ExtINT != 0 || !wire.ICRCOK(b[h.L3:end], h.BTH-h.L3) {
-		n.refuse(dataplane.CNPMalformed)
+		n.refuse(fabric.CNPMalformed)
 		return true
 	}
 	id := int(bth.DestQP() & (1<<shimSlots - 1))
 	src, dst := wire.Addresses(b[h.L3:])
 	if id >= len(n.flows) || !n.flows[id].active() || n.flows[id].acker == nil || n.flows[id].shimQP(id) != bth.DestQP() || n.byKey.Key(id).there != src || n.byKey.Key(id).here != dst {
-		n.refuse(dataplane.CNPUnknown)
+		n.refuse(fabric.CNPUnknown)
 		return false
 	}
 	f := &n.flows[id]
@@ -234,10 +234,10 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	packet := f.frames - uint64((uint32(f.frames)-bth.PSN())&psnMask)
 	switch {
 	case f.frames == 0:
-		n.refuse(dataplane.CNPNotSent)
+		n.refuse(fabric.CNPNotSent)
 		return false
 	case upTo <= f.arrived || upTo > f.sent || packet >= f.frames:
-		n.refuse(dataplane.CNPUnknown)
+		n.refuse(fabric.CNPUnknown)
 		return false
 	}
 	f.arrived = upTo

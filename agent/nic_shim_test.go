@@ -12,7 +12,7 @@ import (
 
 	"photon/agent"
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -143,7 +143,7 @@ func TestNICsWrapFrames(t *testing.T) {
 				t.Errorf("%s, %s: telemetry %+v", name, what, p.rps[0].hops)
 			}
 			p.a.receive(agent.Wire, echoes[0]) // again
-			expect(t, "refused", p.a.stats().NIC.Refused[dataplane.CNPUnknown], 1)
+			expect(t, "refused", p.a.stats().NIC.Refused[fabric.CNPUnknown], 1)
 			expect(t, "taken", p.a.stats().NIC.EchoesTaken, 1)
 			expect(t, "sent", p.b.stats().NIC.EchoesSent, 1)
 		}
@@ -252,9 +252,9 @@ func TestForgedEchoes(t *testing.T) {
 		"of too many":      forge(func(b []byte, _ wire.BTH) { binary.BigEndian.PutUint64(b[len(b)-12:], 1<<40) }),
 		"of none":          forge(func(b []byte, _ wire.BTH) { clear(b[len(b)-12 : len(b)-4]) }),
 	} {
-		before := p.a.stats().NIC.Refused[dataplane.CNPUnknown]
+		before := p.a.stats().NIC.Refused[fabric.CNPUnknown]
 		p.a.receive(agent.Wire, b)
-		if n := p.a.stats().NIC.Refused[dataplane.CNPUnknown]; n != before+1 || len(p.rps[0].acks) != 0 {
+		if n := p.a.stats().NIC.Refused[fabric.CNPUnknown]; n != before+1 || len(p.rps[0].acks) != 0 {
 			t.Errorf("an echo %s is taken", what)
 		}
 	}
@@ -262,11 +262,11 @@ func TestForgedEchoes(t *testing.T) {
 	broken[60]++
 	broken[len(broken)-1]++
 	p.a.receive(agent.Wire, broken, good[:70])
-	expect(t, "malformed", p.a.stats().NIC.Refused[dataplane.CNPMalformed], 2)
+	expect(t, "malformed", p.a.stats().NIC.Refused[fabric.CNPMalformed], 2)
 	p.a.receive(agent.Wire, good)
 	expect(t, "heard", len(p.rps[0].acks), 1)
 	p.a.receive(agent.Application, good) // an application's to send it is not
-	expect(t, "forged", p.a.discards(agent.Application, dataplane.DropForged), 1)
+	expect(t, "forged", p.a.discards(agent.Application, fabric.DropForged), 1)
 }
 
 // A flood of wrapped frames of many flows costs bounded memory, and the newest are
@@ -287,7 +287,7 @@ func TestFloodOfWrappedFrames(t *testing.T) {
 	}
 	b[len(b)-1]++
 	p.b.receive(agent.Wire, b)
-	if n := p.b.discards(agent.Wire, dataplane.DropMalformed); n < 50 {
+	if n := p.b.discards(agent.Wire, fabric.DropMalformed); n < 50 {
 		t.Errorf("%d broken frames were dropped", n)
 	}
 	p.b.transmit(agent.Application)

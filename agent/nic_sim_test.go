@@ -6,6 +6,7 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/sim"
@@ -15,7 +16,7 @@ import (
 
 // application sends UDP packets at a rate, and counts what arrives.
 type application struct {
-	env      *dataplane.Env
+	env      *fabric.Env
 	frame    []byte // nil: it only receives
 	length   int
 	gap      units.Time
@@ -26,7 +27,7 @@ type application struct {
 	ce       int
 }
 
-func (a *application) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
+func (a *application) Receive(_ units.Time, _ int, burst []fabric.Frame) {
 	for _, f := range burst {
 		b := a.env.Header(f)
 		a.received++
@@ -40,7 +41,7 @@ func (a *application) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
 	}
 }
 
-func (a *application) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
+func (a *application) Transmit(now units.Time, _ int, burst []fabric.Frame) int {
 	if a.next > now {
 		return 0
 	}
@@ -57,8 +58,8 @@ func (a *application) Transmit(now units.Time, _ int, burst []dataplane.Frame) i
 
 func (a *application) Next(now units.Time, _ int) units.Time { return max(now, a.next) }
 
-func (a *application) Stats(units.Time) dataplane.Stats {
-	st := dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
+func (a *application) Stats(units.Time) fabric.Stats {
+	st := fabric.Stats{Ports: make([]fabric.PortStats, 1)}
 	st.Ports[0].TxFrames[0], st.Ports[0].RxFrames[0] = a.sent, a.received
 	return st
 }
@@ -86,16 +87,16 @@ func newIncast(t *testing.T, name string) *incast {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, headers := scheme.Network{Line: incastRate, Seed: 1}, dataplane.HeaderLen
+	n, headers := scheme.Network{Line: incastRate, Seed: 1}, fabric.HeaderLen
 	if name == "hpcc" { // telemetry and a whole packet's headers behind headers
-		n.RTT, headers = 8*units.Microsecond, 2*dataplane.HeaderLen
+		n.RTT, headers = 8*units.Microsecond, 2*fabric.HeaderLen
 	}
 	parts, err := recipe.Build(n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &incast{World: sim.NewOf(headers)}
-	link := dataplane.Link{Rate: incastRate, Delay: units.Microsecond}
+	link := fabric.Link{Rate: incastRate, Delay: units.Microsecond}
 	c := dataplane.SwitchConfig{
 		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 64, Control: 6, CP: parts.CP,
 	}
@@ -122,7 +123,7 @@ func newIncast(t *testing.T, name string) *incast {
 // application's port carries twice what the wire does.
 func (w *incast) host(t *testing.T, parts scheme.Parts, i, sw int) {
 	envs := w.NewEnvs(2)
-	link := dataplane.Link{Rate: incastRate, Delay: units.Microsecond}
+	link := fabric.Link{Rate: incastRate, Delay: units.Microsecond}
 	n, err := agent.NewNIC(agent.NICConfig{
 		Link: link, MTU: 1500, MAC: mac(200 + i), Known: []wire.MAC{mac(i + 1)}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Flows: 64, FlowQueue: 64, Queue: 256, Age: units.Second, Release: 2 * units.Second, Period: parts.Every, Carry: parts.Carry, ControlDSCP: 48,
@@ -142,11 +143,11 @@ func (w *incast) host(t *testing.T, parts scheme.Parts, i, sw int) {
 	w.apps[i], w.nics[i] = a, n
 	nic, app := w.Add("nic", n, envs, []int{0, 0}), w.Add("application", a, appEnvs, []int{0})
 	for _, c := range []struct {
-		a, b dataplane.End
-		link dataplane.Link
+		a, b fabric.End
+		link fabric.Link
 	}{
-		{dataplane.End{Node: nic, Port: agent.Wire}, dataplane.End{Node: sw, Port: i}, link},
-		{dataplane.End{Node: nic, Port: agent.Application}, dataplane.End{Node: app}, dataplane.Link{Rate: 2 * incastRate, Delay: units.Microsecond}},
+		{fabric.End{Node: nic, Port: agent.Wire}, fabric.End{Node: sw, Port: i}, link},
+		{fabric.End{Node: nic, Port: agent.Application}, fabric.End{Node: app}, fabric.Link{Rate: 2 * incastRate, Delay: units.Microsecond}},
 	} {
 		if err := w.Connect(c.a, c.b, c.link); err != nil {
 			t.Fatal(err)
@@ -174,7 +175,7 @@ func TestNICsShareABottleneck(t *testing.T) {
 			squares += got * got
 			st := w.nics[i].Stats(w.Now())
 			sent += st.Ports[agent.Wire].TxFrames[3]
-			for why := range dataplane.Reasons {
+			for why := range fabric.Reasons {
 				if n := st.Ports[agent.Wire].Discards[why]; n != [8]uint64{} {
 					t.Errorf("%s: NIC %d discards what came from the wire: %v %v", name, i, why, n)
 				}

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/units"
 	"photon/wire"
@@ -38,16 +38,16 @@ func (n *NIC) ask(now units.Time, to wire.MAC) bool {
 
 // toStranger passes a frame on, or discards it. Frames between NICs and switches are not
 // passed to applications, nor answered on their behalf: the address may be another host's.
-func (n *NIC) toStranger(now units.Time, f dataplane.Frame, b []byte, h *wire.Header) {
+func (n *NIC) toStranger(now units.Time, f fabric.Frame, b []byte, h *wire.Header) {
 	shim := isShim(b, h)
 	echo := shim && wire.BTH(b[h.BTH:]).Opcode() == wire.OpShimEcho
 	if h.EtherType == wire.TypeCNM || isProbe(h) || isCNP(b, h) || echo || !n.ask(now, h.Dst) {
-		n.discard(Wire, f, dataplane.DropUnknown)
+		n.discard(Wire, f, fabric.DropUnknown)
 		return
 	}
 	var a ack
 	if shim && !n.unwrap(&f, h, &a) {
-		n.discard(Wire, f, dataplane.DropMalformed)
+		n.discard(Wire, f, fabric.DropMalformed)
 		return
 	}
 	b = n.env.Header(f)

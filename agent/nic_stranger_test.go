@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"photon/agent"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -37,7 +37,7 @@ func TestNICAsksForStrangers(t *testing.T) {
 			t.Errorf("%d frames for host %d pass in a second, expected 10", got[host], host)
 		}
 	}
-	expect(t, "discarded", b.discards(agent.Wire, dataplane.DropUnknown), 30_000-30)
+	expect(t, "discarded", b.discards(agent.Wire, fabric.DropUnknown), 30_000-30)
 	if n := len(b.transmit(agent.Wire)); n != 0 {
 		t.Errorf("%d frames are sent about strangers", n)
 	}

@@ -10,6 +10,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -20,8 +21,8 @@ import (
 // it; 2 is far away.
 type nicBench struct {
 	t    testing.TB
-	pool *dataplane.Pool
-	env  *dataplane.Env
+	pool *fabric.Pool
+	env  *fabric.Env
 	nic  *agent.NIC
 	rps  []*rp
 	now  units.Time
@@ -35,15 +36,15 @@ const (
 func newBench(t testing.TB, change func(*agent.NICConfig)) *nicBench {
 	t.Helper()
 	b := &nicBench{t: t, now: units.Second}
-	b.pool = dataplane.NewPool(make([]byte, nicFrames*nicSlot), nicSlot, 128, func(*dataplane.Pool) {})
+	b.pool = fabric.NewPool(make([]byte, nicFrames*nicSlot), nicSlot, 128, func(*fabric.Pool) {})
 	slots := make([]uint32, nicFrames)
 	for i := range slots {
 		slots[i] = uint32(i * nicSlot / 64) // in units of 64 bytes
 	}
 	b.pool.SetSlots(slots)
-	b.env = dataplane.NewEnv(b.pool, 2)
+	b.env = fabric.NewEnv(b.pool, 2)
 	c := agent.NICConfig{
-		Link: dataplane.Link{Rate: rate}, MTU: 1500, MAC: mac(99), Known: []wire.MAC{mac(1)}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Link: fabric.Link{Rate: rate}, MTU: 1500, MAC: mac(99), Known: []wire.MAC{mac(1)}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Flows: 64, FlowQueue: 64, Queue: 256, HoldFull: true, Age: units.Second, Period: ms, Carry: cnp.Carry{ECT: wire.ECT0}, ControlDSCP: 48,
 		PFC: pfc.Thresholds{XOFF: 20 * units.KB, XON: 10 * units.KB, Headroom: 10 * units.KB}, Tail: 20 * units.KB, ClearCE: true, Receivers: 64,
 		NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: ms}, 64),
@@ -73,7 +74,7 @@ func (b *nicBench) receive(port int, frames ...[]byte) {
 			b.t.Fatal("no buffers")
 		}
 		copy(b.pool.Header(f), bytes)
-		b.nic.Receive(b.now, port, []dataplane.Frame{f})
+		b.nic.Receive(b.now, port, []fabric.Frame{f})
 	}
 	b.audit()
 }
@@ -88,7 +89,7 @@ func (b *nicBench) transmit(port int) (frames [][]byte) {
 
 // take takes so many frames at most.
 func (b *nicBench) take(port, most int) (frames [][]byte) {
-	var one [1]dataplane.Frame
+	var one [1]fabric.Frame
 	for len(frames) < most && b.nic.Next(b.now, port) <= b.now && b.nic.Transmit(b.now, port, one[:]) == 1 {
 		frames = append(frames, bytes.Clone(b.pool.Header(one[0])))
 		b.pool.Free(one[0])
@@ -119,7 +120,7 @@ func (b *nicBench) audit() {
 	}
 }
 
-func (b *nicBench) stats() dataplane.Stats { return b.nic.Stats(b.now) }
+func (b *nicBench) stats() fabric.Stats { return b.nic.Stats(b.now) }
 
 // rates is what all flows together are allowed.
 func (b *nicBench) rates() (sum units.Rate) {
@@ -131,7 +132,7 @@ func (b *nicBench) rates() (sum units.Rate) {
 	return sum
 }
 
-func (b *nicBench) discards(port int, why dataplane.Reason) (sum uint64) {
+func (b *nicBench) discards(port int, why fabric.Reason) (sum uint64) {
 	for _, n := range b.stats().Ports[port].Discards[why] {
 		sum += n
 	}
@@ -221,11 +222,11 @@ func TestNICRefusesForgedControl(t *testing.T) {
 	long := udpFrame(t, 1, 2, 5, 6, 0, 1500)
 	b.receive(agent.Application, pause, notice, probe, long, []byte{1, 2, 3})
 	expect(t, "frames", len(b.transmit(agent.Wire)), 0)
-	expect(t, "control", b.discards(agent.Application, dataplane.DropForged), 3)
+	expect(t, "control", b.discards(agent.Application, fabric.DropForged), 3)
 	b.receive(agent.Wire, probe)
 	expect(t, "probes for the application", len(b.transmit(agent.Application)), 0)
-	expect(t, "too long", b.discards(agent.Application, dataplane.DropOversize), 1)
-	expect(t, "malformed", b.discards(agent.Application, dataplane.DropMalformed), 1)
+	expect(t, "too long", b.discards(agent.Application, fabric.DropOversize), 1)
+	expect(t, "malformed", b.discards(agent.Application, fabric.DropMalformed), 1)
 }
 
 // Each flow leaves at the rate of its own reaction point, to the picosecond.
@@ -267,10 +268,10 @@ func TestNICHoldsTheApplication(t *testing.T) {
 	for range 100 { // a world that does not obey
 		b.receive(agent.Application, frame)
 	}
-	expect(t, "waiting", b.nic.Queued(), 64+dataplane.MaxBurst)
-	expect(t, "dropped", b.discards(agent.Application, dataplane.DropFlowQueue), 100-dataplane.MaxBurst)
+	expect(t, "waiting", b.nic.Queued(), 64+fabric.MaxBurst)
+	expect(t, "dropped", b.discards(agent.Application, fabric.DropFlowQueue), 100-fabric.MaxBurst)
 	b.now += ms
-	expect(t, "sent", len(b.transmitAll()), 64+dataplane.MaxBurst)
+	expect(t, "sent", len(b.transmitAll()), 64+fabric.MaxBurst)
 	expect(t, "held", b.env.ReceivePaused(agent.Application), false)
 	st := b.stats().NIC
 	expect(t, "holds", st.Holds, 1)
@@ -288,8 +289,8 @@ func TestNICDropsOfAFullFlow(t *testing.T) {
 		}
 	}
 	expect(t, "waiting", b.nic.Queued(), 4*64)
-	expect(t, "dropped", b.discards(agent.Application, dataplane.DropFlowQueue), 4*36-36)
-	expect(t, "dropped when all was full", b.discards(agent.Application, dataplane.DropTail), 36)
+	expect(t, "dropped", b.discards(agent.Application, fabric.DropFlowQueue), 4*36-36)
+	expect(t, "dropped when all was full", b.discards(agent.Application, fabric.DropTail), 36)
 	expect(t, "held", b.env.ReceivePaused(agent.Application), true)
 	expect(t, "sent", len(b.transmitAll()), 4*64)
 }
@@ -305,7 +306,7 @@ func TestNICFullFlowStopsNobody(t *testing.T) {
 		b.receive(agent.Application, udpFrame(t, 1, 2, 5, 11, dscp26, 100))
 	}
 	expect(t, "waiting", b.nic.Queued(), 64+10)
-	expect(t, "dropped of the flow", b.discards(agent.Application, dataplane.DropFlowQueue), 500-64)
+	expect(t, "dropped of the flow", b.discards(agent.Application, fabric.DropFlowQueue), 500-64)
 	expect(t, "sent", len(b.transmitAll()), 64+10)
 	expect(t, "holds", b.stats().NIC.Holds, 0)
 }
@@ -319,14 +320,14 @@ func TestNICFlowTableIsBounded(t *testing.T) {
 		b.transmit(agent.Wire)
 		b.receive(agent.Wire, cnpFor(5, 100+flow, cnp.Notice{Word: 1}))
 	}
-	expect(t, "dropped", b.discards(agent.Application, dataplane.DropTable), 36)
+	expect(t, "dropped", b.discards(agent.Application, fabric.DropTable), 36)
 	expect(t, "reaction points", len(b.rps), 64)
 	b.now += 2 * units.Second
 	for flow := range uint16(64) {
 		b.receive(agent.Application, udpFrame(t, 1, 2, 5, 1000+flow, dscp26, 100))
 		b.transmit(agent.Wire)
 	}
-	expect(t, "dropped", b.discards(agent.Application, dataplane.DropTable), 36)
+	expect(t, "dropped", b.discards(agent.Application, fabric.DropTable), 36)
 	expect(t, "reaction points", len(b.rps), 64) // they are used again
 	expect(t, "flows", b.stats().NIC.Flows, 64)
 }
@@ -347,7 +348,7 @@ func TestNICObeysPFC(t *testing.T) {
 	b.now = b.nic.Next(b.now, agent.Wire)
 	expect(t, "after the pause", len(b.transmit(agent.Wire)), 1)
 	b.receive(agent.Wire, udpFrame(t, 2, 7, 5, 6, dscp26, 100), udpFrame(t, 2, 7, 5, 6, dscp26, 100)) // one asks who it is
-	expect(t, "strangers", b.discards(agent.Wire, dataplane.DropUnknown), 1)
+	expect(t, "strangers", b.discards(agent.Wire, fabric.DropUnknown), 1)
 	expect(t, "delivered", len(b.transmit(agent.Application)), 1)
 }
 
@@ -373,9 +374,9 @@ func TestNICSendsPFC(t *testing.T) {
 	if len(sent) != 1 || sent[0].Enable != 1<<3 || sent[0].Quanta[3] == 0 {
 		t.Fatalf("20 KB passed XOFF: %+v", sent)
 	}
-	expect(t, "lost in headroom", b.discards(agent.Wire, dataplane.DropHeadroom), 0)
+	expect(t, "lost in headroom", b.discards(agent.Wire, fabric.DropHeadroom), 0)
 	b.receive(agent.Wire, frame)
-	expect(t, "lost beyond it", b.discards(agent.Wire, dataplane.DropHeadroom), 1)
+	expect(t, "lost beyond it", b.discards(agent.Wire, fabric.DropHeadroom), 1)
 	expect(t, "delivered", len(b.transmit(agent.Application)), 30)
 	take()
 	if len(sent) != 2 || sent[1].Enable != 1<<3 || sent[1].Quanta[3] != 0 {
@@ -384,7 +385,7 @@ func TestNICSendsPFC(t *testing.T) {
 	for range 30 { // a lossy priority is cut instead
 		b.receive(agent.Wire, udpFrame(t, 2, 1, 5, 6, 0, 958))
 	}
-	expect(t, "lossy frames dropped", b.discards(agent.Wire, dataplane.DropTail), 10)
+	expect(t, "lossy frames dropped", b.discards(agent.Wire, fabric.DropTail), 10)
 	take()
 	expect(t, "PFC frames", len(sent), 2)
 	expect(t, "counted", b.stats().Ports[agent.Wire].Ingress.Pauses[3], 1)
@@ -409,7 +410,7 @@ func TestNICDrains(t *testing.T) {
 func TestNICDoesNotAllocate(t *testing.T) {
 	b := newBench(t, nil)
 	out, in := udpFrame(t, 1, 2, 5, 6, dscp26, 1000), udpFrame(t, 2, 1, 6, 5, ce, 1000)
-	one := make([]dataplane.Frame, 1)
+	one := make([]fabric.Frame, 1)
 	way := func(from, to int, bytes []byte) {
 		one[0], _ = b.pool.Alloc(len(bytes))
 		copy(b.pool.Header(one[0]), bytes)
@@ -442,7 +443,7 @@ func TestSenderTakesNoFlows(t *testing.T) {
 	p.send(1, 10*units.KB, 0)
 	p.run(2 * ms)
 	st := p.b.Stats(p.Now()).Ports[0]
-	if n := st.Discards[dataplane.DropTable][3]; n == 0 || n != st.RxFrames[3] {
+	if n := st.Discards[fabric.DropTable][3]; n == 0 || n != st.RxFrames[3] {
 		t.Errorf("%d frames came, %d were refused", st.RxFrames[3], n)
 	}
 	if err := p.b.Audit(); err != nil {
@@ -458,7 +459,7 @@ func TestNICGivesNothingTooLong(t *testing.T) {
 	b.transmit(agent.Wire)
 	b.receive(agent.Wire, udpFrame(t, 2, 1, 6, 5, dscp26, 1400), udpFrame(t, 2, 1, 6, 5, dscp26, 100))
 	expect(t, "frames for the application", len(b.transmit(agent.Application)), 1)
-	expect(t, "too long", b.discards(agent.Wire, dataplane.DropOversize), 1)
+	expect(t, "too long", b.discards(agent.Wire, fabric.DropOversize), 1)
 }
 
 // Priorities that are not under the scheme need no place in the table of its flows.
@@ -473,5 +474,5 @@ func TestNICLossyFlowsNeedNoPlace(t *testing.T) {
 	for i := range 5 {
 		b.receive(agent.Application, udpFrame(t, 1, 2, uint16(200+i), 6, dscp26, 100)) // they wait, and make no room
 	}
-	expect(t, "frames of more flows than can be paced", b.discards(agent.Application, dataplane.DropTable), 1)
+	expect(t, "frames of more flows than can be paced", b.discards(agent.Application, fabric.DropTable), 1)
 }

@@ -4,14 +4,14 @@ import (
 	"math/bits"
 
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
 )
 
 // Transmit fills burst with what goes to the wire, or to the application, next.
-func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (filled int) {
+func (n *NIC) Transmit(now units.Time, port int, burst []fabric.Frame) (filled int) {
 	if port == Application {
 		return n.toApplication(now, burst)
 	}
@@ -36,7 +36,7 @@ func (n *NIC) Transmit(now units.Time, port int, burst []dataplane.Frame) (fille
 }
 
 // toApplication hands over what waits, the highest priority first.
-func (n *NIC) toApplication(now units.Time, burst []dataplane.Frame) (filled int) {
+func (n *NIC) toApplication(now units.Time, burst []fabric.Frame) (filled int) {
 	st := &n.stats.Ports[Application]
 	for filled < len(burst) && n.upReady != 0 {
 		prio := uint8(7 - bits.LeadingZeros8(n.upReady))
@@ -58,7 +58,7 @@ func (n *NIC) toApplication(now units.Time, burst []dataplane.Frame) (filled int
 }
 
 // pause makes the PFC frame that is due, if one is.
-func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
+func (n *NIC) pause(now units.Time) (f fabric.Frame, ok bool) {
 	if n.in.Next(now) > now {
 		return f, false
 	}
@@ -74,17 +74,17 @@ func (n *NIC) pause(now units.Time) (f dataplane.Frame, ok bool) {
 
 // send takes the next frame for the wire: of the highest priority that is not
 // paused, CNPs, then what belongs to no flow, then flows in turn.
-func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
+func (n *NIC) send(now units.Time) (fabric.Frame, bool) {
 	for {
 		ready := n.pacer.Advance(now) | n.ready
 		if n.delayed.cnpDue(n.config.NP.Next()) <= now || !n.echoes.empty() {
 			ready |= 1 << n.cnpPrio
 		}
 		if ready &^= n.egress.Paused(); ready == 0 {
-			return dataplane.Frame{}, false
+			return fabric.Frame{}, false
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
-		var f dataplane.Frame
+		var f fabric.Frame
 		switch {
 		case prio == n.cnpPrio && n.delayed.cnpDue(n.config.NP.Next()) <= now:
 			made, stop := false, false
@@ -115,7 +115,7 @@ func (n *NIC) send(now units.Time) (dataplane.Frame, bool) {
 }
 
 // notify makes the next CNP, see Host.notify. Its addresses are the application's.
-func (n *NIC) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
+func (n *NIC) notify(now units.Time) (f fabric.Frame, made, stop bool) {
 	if f, made = n.env.Alloc(cnp.MaxLen); !made {
 		return f, false, true
 	}
@@ -135,7 +135,7 @@ func (n *NIC) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
 
 // data takes the first frame of the first flow of a class and schedules the
 // flow's next.
-func (n *NIC) data(now units.Time, prio uint8) dataplane.Frame {
+func (n *NIC) data(now units.Time, prio uint8) fabric.Frame {
 	id, due := n.pacer.Pop(int(prio))
 	fl := &n.flows[id]
 	f := n.cells.pop(&fl.queue)

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/units"
 	"photon/wire"
@@ -20,7 +20,7 @@ func (h *Host) cnpDue() units.Time {
 
 // notify makes the next CNP. There may be none although one was expected, if
 // its flow was forgotten; stop says that there is no memory for one.
-func (h *Host) notify(now units.Time) (f dataplane.Frame, made, stop bool) {
+func (h *Host) notify(now units.Time) (f fabric.Frame, made, stop bool) {
 	if f, made = h.env.Alloc(cnp.MaxLen); !made {
 		return f, false, true
 	}
@@ -43,11 +43,11 @@ func (h *Host) reply(slot int, dscp uint8) wire.RoCE {
 
 // takeCNP lets the reaction point of the flow that the CNP names act, and moves
 // the flow's next departure to where the new rate puts it.
-func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header) (fabric.Reason, bool) {
 	qp, notice, err := cnp.Decode(b, hdr)
 	if err != nil {
 		h.stats.RPIgnored++
-		return dataplane.DropBadICRC, false
+		return fabric.DropBadICRC, false
 	}
 	id := h.byPeer.Lookup(keyFrom(b[hdr.L3:], qp))
 	if id == flowtable.None || !h.flows[id].accepts(now, h.config.Period) { // the flow may just have ended
@@ -59,11 +59,11 @@ func (h *Host) takeCNP(now units.Time, b []byte, hdr *wire.Header) (dataplane.Re
 }
 
 // takeCNM does the same with QCN's message. It must come about a frame that the flow could have sent.
-func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+func (h *Host) takeCNM(now units.Time, b []byte, hdr *wire.Header) (fabric.Reason, bool) {
 	m, err := cnp.DecodeCNM(b, hdr)
 	if err != nil || hdr.Dst != h.config.MAC {
 		h.stats.RPIgnored++
-		return dataplane.DropMalformed, false
+		return fabric.DropMalformed, false
 	}
 	id := int(m.FlowID)
 	if !m.Tagged || id >= len(h.flows) || !h.flows[id].active() || h.flows[id].spec.PeerMAC != m.Dst || !h.flows[id].accepts(now, h.config.Period) {

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -15,14 +15,14 @@ import (
 const maxPlain = 1024
 
 // data makes the next packet of the first flow of a class.
-func (h *Host) data(now units.Time, frame *dataplane.Frame, prio uint8) (made, stop bool) {
+func (h *Host) data(now units.Time, frame *fabric.Frame, prio uint8) (made, stop bool) {
 	id, due := h.pacer.Pop(int(prio))
 	return h.makePacket(now, frame, id, due, prio)
 }
 
 // makePacket makes the next packet of a flow that the pacer gave out, and schedules the one after it. stop says that there
 // is no memory.
-func (h *Host) makePacket(now units.Time, frame *dataplane.Frame, id int, due units.Time, prio uint8) (made, stop bool) {
+func (h *Host) makePacket(now units.Time, frame *fabric.Frame, id int, due units.Time, prio uint8) (made, stop bool) {
 	s := h.pacer.Beside(id)
 	if s.plain == 0 {
 		return h.makeSpecial(now, frame, id, due)
@@ -58,7 +58,7 @@ func (h *Host) makePacket(now units.Time, frame *dataplane.Frame, id int, due un
 }
 
 // makeSpecial is makePacket of those that are not plain.
-func (h *Host) makeSpecial(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
+func (h *Host) makeSpecial(now units.Time, frame *fabric.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
 	switch {
 	case f.isPair():

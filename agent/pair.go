@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/units"
 	"photon/wire"
@@ -258,13 +258,13 @@ func (h *Host) detach(q *queuePair, id int) {
 }
 
 // takePair takes a packet of a pair.
-func (h *Host) takePair(now units.Time, length uint16, b []byte, hdr *wire.Header, q *queuePair) (dataplane.Reason, bool) {
+func (h *Host) takePair(now units.Time, length uint16, b []byte, hdr *wire.Header, q *queuePair) (fabric.Reason, bool) {
 	bth := wire.BTH(b[hdr.BTH:])
 	if !h.env.Whole(int(length)) || bth.Version() != 0 {
-		return dataplane.DropMalformed, false
+		return fabric.DropMalformed, false
 	}
 	if !h.dataIntact(b, hdr.L3, hdr.BTH) {
-		return dataplane.DropBadICRC, false
+		return fabric.DropBadICRC, false
 	}
 	end := hdr.BTH - wire.UDPLen + int(binary.BigEndian.Uint16(b[hdr.BTH-wire.UDPLen+4:])) - wire.ICRCLen
 	body := b[hdr.BTH+wire.BTHLen : end]

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -84,7 +84,7 @@ func (h *Host) startAnswers(now units.Time, q *queuePair) {
 }
 
 // respond makes the next packet of a pair's answers.
-func (h *Host) respond(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
+func (h *Host) respond(now units.Time, frame *fabric.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
 	q := f.spec.Pair.queue
 	t := &q.taker

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -42,7 +42,7 @@ func (q *queuePair) at(index uint64) (p pairPacket) {
 func (p *Pair) packets(payload int) uint64 { return uint64(p.Messages) * p.perMessage(payload) }
 
 // makePairPacket makes the next packet of a flow that belongs to a pair of queue pairs.
-func (h *Host) makePairPacket(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
+func (h *Host) makePairPacket(now units.Time, frame *fabric.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
 	q := f.spec.Pair.queue
 	switch {
@@ -60,7 +60,7 @@ func (h *Host) makePairPacket(now units.Time, frame *dataplane.Frame, id int, du
 }
 
 // request makes the next packet of a pair's messages.
-func (h *Host) request(now units.Time, frame *dataplane.Frame, id int, due units.Time) (made, stop bool) {
+func (h *Host) request(now units.Time, frame *fabric.Frame, id int, due units.Time) (made, stop bool) {
 	f := &h.flows[id]
 	q := f.spec.Pair.queue
 	p := q.at(f.index())
@@ -115,7 +115,7 @@ func (s *pairSender) count(onWire int) {
 }
 
 // pairFrame makes room for a packet with so much behind the base transport header, without padding.
-func (h *Host) pairFrame(frame *dataplane.Frame, f *flow, rest int) (length int, ok bool) {
+func (h *Host) pairFrame(frame *fabric.Frame, f *flow, rest int) (length int, ok bool) {
 	length = frameLen(int(f.headers) + rest + -rest&3)
 	return length, h.env.AllocAt(frame, length)
 }
@@ -145,12 +145,12 @@ func (h *Host) sealPair(b []byte, f *flow, length, rest int) {
 func (f *flow) awaitsRead() bool { return f.spec.Pair.Verb == Read && f.next > f.acked }
 
 // takeAnswer takes an acknowledgement of a pair.
-func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byte) (dataplane.Reason, bool) {
+func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byte) (fabric.Reason, bool) {
 	if len(body) < wire.AETHLen {
-		return dataplane.DropMalformed, false
+		return fabric.DropMalformed, false
 	}
 	if q.flow < 0 {
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	f := &h.flows[q.flow]
 	syndrome := wire.AETH(body).Syndrome()
@@ -181,11 +181,11 @@ func (r *requester) refusedRead(psn uint32, syndrome uint8) (m meaning, wait uni
 }
 
 // applyMeaning makes a pair's flow do what an answer means.
-func (h *Host) applyMeaning(now units.Time, id int, m meaning, wait units.Time) (dataplane.Reason, bool) {
+func (h *Host) applyMeaning(now units.Time, id int, m meaning, wait units.Time) (fabric.Reason, bool) {
 	f := &h.flows[id]
 	switch m {
 	case nothing:
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	case refused:
 		h.giveUp(now, id, ErrRefused)
 	case complete:
@@ -204,37 +204,37 @@ func (h *Host) applyMeaning(now units.Time, id int, m meaning, wait units.Time) 
 }
 
 // takeResponse takes a packet that answers a READ.
-func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []byte) (dataplane.Reason, bool) {
+func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []byte) (fabric.Reason, bool) {
 	if q.flow < 0 || q.spec.Verb != Read {
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	f := &h.flows[q.flow]
 	ahead := uint64((bth.PSN() - uint32(f.acked)) & psnMask)
 	switch under := f.outstanding(); {
 	case ahead >= under:
-		return dataplane.DropSequence, false
+		return fabric.DropSequence, false
 	case ahead > 0:
 		if !q.sender.gap {
 			q.sender.gap = true
 			f.goBack(f.acked)
 			h.applyMeaning(now, int(q.flow), goBack, 0)
 		}
-		return dataplane.DropSequence, false
+		return fabric.DropSequence, false
 	}
 	p := q.at(f.acked - uint64(f.first))
 	if op := bth.Opcode(); op != wire.OpResponseMid {
 		if len(body) < wire.AETHLen {
-			return dataplane.DropMalformed, false
+			return fabric.DropMalformed, false
 		}
 		body = body[wire.AETHLen:]
 		if ends := op != wire.OpResponseFirst; ends != p.last {
-			return dataplane.DropMalformed, false
+			return fabric.DropMalformed, false
 		}
 	} else if p.last {
-		return dataplane.DropMalformed, false
+		return fabric.DropMalformed, false
 	}
 	if pad := bth.Pad(); uint64(len(body)) != p.bytes+uint64(pad) || len(body)&3 != 0 {
-		return dataplane.DropMalformed, false
+		return fabric.DropMalformed, false
 	}
 	if into := q.spec.Into; into.Size > 0 {
 		if to, ok := h.config.Memory.at(into.Address+q.spec.offset(p.message, into.Size)+p.offset, p.bytes); ok {

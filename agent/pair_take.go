@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -53,7 +53,7 @@ var pairRequests = [...]pairRequest{
 }
 
 // takeRequest takes a packet of the peer's requests, from behind the base transport header to before the ICRC.
-func (h *Host) takeRequest(now units.Time, q *queuePair, bth wire.BTH, body []byte) (dataplane.Reason, bool) {
+func (h *Host) takeRequest(now units.Time, q *queuePair, bth wire.BTH, body []byte) (fabric.Reason, bool) {
 	t := &q.taker
 	var what pairRequest // the zero one is of opcodes that are not known
 	if op := int(bth.Opcode()); op < len(pairRequests) {
@@ -62,28 +62,28 @@ func (h *Host) takeRequest(now units.Time, q *queuePair, bth wire.BTH, body []by
 	psn := bth.PSN()
 	if !t.known {
 		if !what.known || !what.first {
-			return dataplane.DropUnknown, false
+			return fabric.DropUnknown, false
 		}
 		t.expected, t.known = psn, true
 	}
 	switch ahead := (psn - t.expected) & psnMask; {
 	case ahead >= 1<<23:
 		h.takeAgain(now, q, what, bth, body)
-		return dataplane.DropSequence, false
+		return fabric.DropSequence, false
 	case t.broken != 0:
 		h.answer(now, q, t.broken, t.expected)
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	case ahead > 0:
 		if t.gate.refuse(psn) {
 			h.answer(now, q, wire.SyndromeNAK, t.expected)
 		}
-		return dataplane.DropSequence, false
+		return fabric.DropSequence, false
 	}
 	t.gate.refusing = false
 	if syndrome := h.execute(now, q, what, bth, body); syndrome != wire.SyndromeACK {
 		t.broken, t.verb = syndrome, noVerb
 		h.answer(now, q, syndrome, psn)
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	return 0, true
 }
@@ -204,7 +204,7 @@ func (h *Host) answer(now units.Time, q *queuePair, syndrome uint8, psn uint32) 
 }
 
 // acknowledgePair makes the acknowledgement that a pair has to send, which was the next of all.
-func (h *Host) acknowledgePair(f *dataplane.Frame, place int) (made, stop bool) {
+func (h *Host) acknowledgePair(f *fabric.Frame, place int) (made, stop bool) {
 	q := h.pairs.list[place]
 	if q == nil || q.taker.hasReads || !q.taker.answer.waits { // it is gone, or its answers go in one row with responses now
 		h.acks.pop()

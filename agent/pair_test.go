@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -179,7 +179,7 @@ const peerQP, ownQP, peerPSN = 0x31, 0x52, 100
 func newStranger(fatal func(args ...any), payload int) *strangerPeer {
 	c := cableConfig(0)
 	c.Payload, c.Memory = payload, memoryOf(0)
-	s := &strangerPeer{station: &station{env: dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), 1)}}
+	s := &strangerPeer{station: &station{env: fabric.NewEnv(fabric.NewHeaderPoolOf(2048), 1)}}
 	var err error
 	if s.h, err = New(c, s.env); err != nil {
 		fatal(err)
@@ -211,12 +211,12 @@ func (s *strangerPeer) send(opcode uint8, psn uint32, ask bool, pad int, rest ..
 	bth.SetPad(pad)
 	copy(b[at+wire.BTHLen:], body)
 	wire.SealICRC(b[wire.EthernetLen:at+length], at-wire.EthernetLen)
-	s.h.Receive(s.now, 0, []dataplane.Frame{frame})
+	s.h.Receive(s.now, 0, []fabric.Frame{frame})
 }
 
 // listen takes so many frames at most.
 func (s *strangerPeer) listen(most int) {
-	var out [1]dataplane.Frame
+	var out [1]fabric.Frame
 	for ; most > 0; most-- {
 		next := s.h.Next(s.now, 0)
 		if next == units.Never {

@@ -5,7 +5,7 @@ import (
 
 	"photon/agent"
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -54,8 +54,8 @@ func TestElasticHost(t *testing.T) {
 		t.Errorf("%d of 4 flows that came later ended", n)
 	}
 	st := p.b.Stats(p.Now())
-	if st.NPSent <= sent || st.Ports[0].Discards[dataplane.DropTable][3] != 0 {
-		t.Errorf("%d CNPs before, %d after, %d frames found no place", sent, st.NPSent, st.Ports[0].Discards[dataplane.DropTable][3])
+	if st.NPSent <= sent || st.Ports[0].Discards[fabric.DropTable][3] != 0 {
+		t.Errorf("%d CNPs before, %d after, %d frames found no place", sent, st.NPSent, st.Ports[0].Discards[fabric.DropTable][3])
 	}
 }
 
@@ -68,7 +68,7 @@ func TestCNPOfAForgottenFlow(t *testing.T) {
 	give := func(now units.Time, b []byte, length int) {
 		f, _ := env.Alloc(length)
 		copy(env.Header(f), b)
-		p.b.Receive(now, 0, []dataplane.Frame{f})
+		p.b.Receive(now, 0, []fabric.Frame{f})
 	}
 	data := func(qp uint32, ecn uint8) []byte {
 		b := make([]byte, 64)
@@ -86,7 +86,7 @@ func TestCNPOfAForgottenFlow(t *testing.T) {
 	f.Quanta[6] = 0
 	f.Encode(pause, mac(9))
 	give(2*ms+units.Microsecond, pause, pfc.FrameLen)
-	var burst [8]dataplane.Frame
+	var burst [8]fabric.Frame
 	for _, f := range burst[:p.b.Transmit(2*ms+2*units.Microsecond, 0, burst[:])] {
 		var h wire.Header
 		b := env.Header(f)

@@ -7,6 +7,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/units"
@@ -16,9 +17,9 @@ import (
 // polled is a port that a world polls: now and then, and each time for as many frames as its link has
 // had time for since it was last free, at most since the poll before.
 type polled struct {
-	node  dataplane.Node
-	env   *dataplane.Env
-	link  dataplane.Link
+	node  fabric.Node
+	env   *fabric.Env
+	link  fabric.Link
 	last  units.Time
 	free  units.Time
 	bytes map[uint32]int // on the wire, by queue pair or UDP port
@@ -33,9 +34,9 @@ func (p *polled) poll(now units.Time) {
 			break
 		}
 		p.env.SetDue(0, units.Never)
-		burst := make([]dataplane.Frame, 1)
+		burst := make([]fabric.Frame, 1)
 		if p.all {
-			burst = make([]dataplane.Frame, 256)
+			burst = make([]fabric.Frame, 256)
 		}
 		burst = burst[:p.node.Transmit(now, 0, burst)]
 		p.env.SetDue(0, p.node.Next(now, 0))
@@ -66,7 +67,7 @@ func (p *polled) poll(now units.Time) {
 
 func newPolled(t *testing.T, line units.Rate) (*polled, *agent.Host) {
 	t.Helper()
-	p := &polled{env: dataplane.NewEnv(dataplane.NewHeaderPool(), 1), link: dataplane.Link{Rate: line}, bytes: map[uint32]int{}}
+	p := &polled{env: fabric.NewEnv(fabric.NewHeaderPool(), 1), link: fabric.Link{Rate: line}, bytes: map[uint32]int{}}
 	h, err := agent.New(agent.Config{
 		MAC: mac(1), IP: ip(1), Link: p.link, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Payload: 1000, AckTimeout: units.Second, Senders: 100, Receivers: 1, Age: units.Second, NP: cnp.Silent{},
@@ -156,7 +157,7 @@ func TestPausesAreNotMadeGoodFor(t *testing.T) {
 	pause.Encode(b, mac(9))
 	f, _ := p.env.Alloc(len(b))
 	copy(p.env.Header(f), b)
-	h.Receive(now, 0, []dataplane.Frame{f})
+	h.Receive(now, 0, []fabric.Frame{f})
 	before := p.bytes[1]
 	for end := now + 1100*units.Microsecond; now < end; now += units.Microsecond {
 		p.poll(now)
@@ -170,7 +171,7 @@ func TestPausesAreNotMadeGoodFor(t *testing.T) {
 func TestGapsBetweenPollsCostANICNoRate(t *testing.T) {
 	for _, gap := range []units.Time{units.Microsecond, 10 * units.Microsecond, 50 * units.Microsecond} {
 		b := newBench(t, nil)
-		p := &polled{node: b.nic, env: b.env, link: dataplane.Link{Rate: rate}, bytes: map[uint32]int{}, last: b.now}
+		p := &polled{node: b.nic, env: b.env, link: fabric.Link{Rate: rate}, bytes: map[uint32]int{}, last: b.now}
 		frames := [][]byte{udpFrame(t, 1, 2, 5, 10, dscp26, 1000), udpFrame(t, 1, 2, 5, 11, dscp26, 1000)}
 		rates := []units.Rate{2 * units.Gbps, 100 * units.Mbps}
 		onWire := p.link.WireBytes(len(frames[0]))

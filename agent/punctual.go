@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -37,7 +37,7 @@ func (p *punctual) ask(now, next units.Time) units.Time {
 }
 
 // sent notes that the link has a frame to send, which it could have begun when it should have been served.
-func (p *punctual) sent(link *dataplane.Link, length int) {
+func (p *punctual) sent(link *fabric.Link, length int) {
 	if length != p.length { // most are as long as the one before, and a division takes as long as all the rest
 		p.length, p.takes = length, link.Serialize(length)
 	}

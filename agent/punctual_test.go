@@ -5,6 +5,7 @@ import (
 
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
@@ -14,8 +15,8 @@ import (
 // that share the link: nothing is made good for in virtual time.
 func TestVirtualTimeIsNeverLate(t *testing.T) {
 	const line = 10 * units.Gbps
-	env := dataplane.NewEnv(dataplane.NewHeaderPool(), 1)
-	link := dataplane.Link{Rate: line}
+	env := fabric.NewEnv(fabric.NewHeaderPool(), 1)
+	link := fabric.Link{Rate: line}
 	h, err := New(Config{
 		IP: wire.IPv4(10, 0, 0, 1), Link: link, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48, Payload: 1000,
 		AckTimeout: units.Second, Senders: 8, Receivers: 1, Age: units.Second, NP: cnp.Silent{},
@@ -30,7 +31,7 @@ func TestVirtualTimeIsNeverLate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var one [1]dataplane.Frame
+	var one [1]fabric.Frame
 	free, now := units.Time(0), units.Time(0)
 	for range 20_000 {
 		now = max(now, free, env.Due(0))

@@ -3,7 +3,7 @@ package agent
 import (
 	"encoding/binary"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/flowtable"
 	"photon/pfc"
 	"photon/units"
@@ -34,7 +34,7 @@ type origin struct {
 }
 
 // Receive takes frames from the wire; all of them end here.
-func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
+func (h *Host) Receive(now units.Time, _ int, burst []fabric.Frame) {
 	before, silent := h.npNext, now < h.attend
 	if !silent {
 		h.expire(now)
@@ -62,7 +62,7 @@ func (h *Host) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 
 // receive takes a frame. It reports that there is no more to do by that than there
 // was, but for what the notification point may have to say.
-func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
+func (h *Host) receive(now units.Time, f *fabric.Frame) (silent bool) {
 	if silent, ok := h.known(now, f); ok {
 		return silent
 	}
@@ -70,12 +70,12 @@ func (h *Host) receive(now units.Time, f *dataplane.Frame) (silent bool) {
 }
 
 // any is receive of any frame.
-func (h *Host) any(now units.Time, f *dataplane.Frame) (silent bool) {
+func (h *Host) any(now units.Time, f *fabric.Frame) (silent bool) {
 	b := h.env.Bytes(f)
 	var hdr wire.Header
 	if !wire.Parse(b, &hdr) {
 		h.count(0, f.Len)
-		h.discard(now, dataplane.DropMalformed, 0)
+		h.discard(now, fabric.DropMalformed, 0)
 		return true
 	}
 	if hdr.EtherType == wire.TypeMACControl && hdr.Payload == wire.EthernetLen {
@@ -154,15 +154,15 @@ func (h *Host) stops() pfc.Stops {
 func (h *Host) Paused() uint8 { return h.stops().Paused() }
 
 // take handles a frame that is not MAC control, or says why it is discarded.
-func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (why dataplane.Reason, ok bool) {
+func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (why fabric.Reason, ok bool) {
 	if hdr.EtherType == wire.TypeCNM {
 		return h.takeCNM(now, b, hdr)
 	}
 	if hdr.BTH == 0 {
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	if !h.isDestination(b[hdr.L3:]) {
-		return dataplane.DropUnknown, false
+		return fabric.DropUnknown, false
 	}
 	if h.whole {
 		if why, bad := h.refused(b[hdr.L3:], hdr.Dst, int(length)-hdr.L3); bad {
@@ -181,18 +181,18 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 	case wire.OpAcknowledge:
 		return h.takeAck(now, b, hdr)
 	}
-	return dataplane.DropUnknown, false
+	return fabric.DropUnknown, false
 }
 
-func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (dataplane.Reason, bool) {
+func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Header) (fabric.Reason, bool) {
 	if h.env.Whole(int(length)) && !h.dataIntact(b, hdr.L3, hdr.BTH) {
-		return dataplane.DropBadICRC, false
+		return fabric.DropBadICRC, false
 	}
 	key := keyFrom(b[hdr.L3:], wire.BTH(b[hdr.BTH:]).DestQP())
 	slot, fresh := h.table.Insert(key, now)
 	if slot == flowtable.None {
 		if slot, fresh = h.makeRoom(now, key); slot == flowtable.None {
-			return dataplane.DropTable, false
+			return fabric.DropTable, false
 		}
 	}
 	if fresh {
@@ -216,12 +216,12 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 // refused says why a packet that begins with its IP header is not the host's to take, if so: it is for another
 // station, or its header is broken (RFC 1122 section 3.2.1.2), where ECN, DSCP and the time to live are in no
 // ICRC. The checksum of UDP is not looked at: the ICRC covers all that it covers.
-func (h *Host) refused(ip []byte, to wire.MAC, length int) (why dataplane.Reason, bad bool) {
+func (h *Host) refused(ip []byte, to wire.MAC, length int) (why fabric.Reason, bad bool) {
 	switch {
 	case to != h.config.MAC:
-		return dataplane.DropUnknown, true
+		return fabric.DropUnknown, true
 	case !wire.HeaderOK(ip, length):
-		return dataplane.DropBadIP, true
+		return fabric.DropBadIP, true
 	}
 	return 0, false
 }
@@ -244,7 +244,7 @@ func (h *Host) dataIntact(b []byte, l3, bth int) bool {
 }
 
 // takeKnownData takes a data packet of the flow of a slot, from the base transport header on.
-func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, tos uint8) (dataplane.Reason, bool) {
+func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, tos uint8) (fabric.Reason, bool) {
 	p := &h.peers[slot]
 	p.lastSeen = now
 	bth := wire.BTH(b)
@@ -262,7 +262,7 @@ func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, 
 	if h.selective {
 		var ok bool
 		if verdict, ok = h.judge(p, slot, psn, b); !ok {
-			return dataplane.DropMalformed, false
+			return fabric.DropMalformed, false
 		}
 		if verdict == inOrder {
 			psn = (p.expected - 1) & psnMask // all before it are acknowledged, too
@@ -298,7 +298,7 @@ func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, 
 			h.queueAck(p, slot, wire.SyndromeInvalid, psn, noCause, b, tos)
 		}
 	}
-	return dataplane.DropSequence, false
+	return fabric.DropSequence, false
 }
 
 // PeerState is what a receiver knows of a flow.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -17,15 +17,15 @@ func TestPacketsThatAreRefused(t *testing.T) {
 	harms := []struct {
 		name string
 		do   func(b []byte, l3 int)
-		why  dataplane.Reason // 0: it is taken
+		why  fabric.Reason // 0: it is taken
 	}{
 		{"none", func([]byte, int) {}, 0},
-		{"another station", func(b []byte, _ int) { b[5]++ }, dataplane.DropUnknown},
-		{"everybody", func(b []byte, _ int) { copy(b, "\xFF\xFF\xFF\xFF\xFF\xFF") }, dataplane.DropUnknown},
-		{"a group", func(b []byte, _ int) { b[0] |= 1 }, dataplane.DropUnknown},
-		{"a mark that is not in the checksum", func(b []byte, l3 int) { b[l3+1] |= wire.CE }, dataplane.DropBadIP},
-		{"another time to live", func(b []byte, l3 int) { b[l3+8]-- }, dataplane.DropBadIP},
-		{"another checksum", func(b []byte, l3 int) { b[l3+11]++ }, dataplane.DropBadIP},
+		{"another station", func(b []byte, _ int) { b[5]++ }, fabric.DropUnknown},
+		{"everybody", func(b []byte, _ int) { copy(b, "\xFF\xFF\xFF\xFF\xFF\xFF") }, fabric.DropUnknown},
+		{"a group", func(b []byte, _ int) { b[0] |= 1 }, fabric.DropUnknown},
+		{"a mark that is not in the checksum", func(b []byte, l3 int) { b[l3+1] |= wire.CE }, fabric.DropBadIP},
+		{"another time to live", func(b []byte, l3 int) { b[l3+8]-- }, fabric.DropBadIP},
+		{"another checksum", func(b []byte, l3 int) { b[l3+11]++ }, fabric.DropBadIP},
 		{"a checksum of UDP", func(b []byte, l3 int) { b[l3+wire.IPv4Len+6] = 1 }, 0},
 	}
 	packets := []struct {
@@ -40,7 +40,7 @@ func TestPacketsThatAreRefused(t *testing.T) {
 		for _, v6 := range []bool{false, true} {
 			for _, packet := range packets {
 				for _, harm := range harms {
-					if v6 && (harm.why == dataplane.DropBadIP || harm.name == "a checksum of UDP") {
+					if v6 && (harm.why == fabric.DropBadIP || harm.name == "a checksum of UDP") {
 						continue // that header has none, and no place for one at hand
 					}
 					c := cableConfig(1)
@@ -48,7 +48,7 @@ func TestPacketsThatAreRefused(t *testing.T) {
 					if v6 {
 						from, c.IP = six(1), six(2)
 					}
-					env := dataplane.NewEnv(dataplane.NewHeaderPoolOf(512), 1)
+					env := fabric.NewEnv(fabric.NewHeaderPoolOf(512), 1)
 					h, err := New(c, env)
 					if err != nil {
 						t.Fatal(err)
@@ -57,7 +57,7 @@ func TestPacketsThatAreRefused(t *testing.T) {
 					if _, err := h.AddFlow(0, flow); err != nil {
 						t.Fatal(err)
 					}
-					var burst [8]dataplane.Frame
+					var burst [8]fabric.Frame
 					for _, f := range burst[:h.Transmit(units.Millisecond, 0, burst[:])] {
 						env.Free(f)
 					}
@@ -94,7 +94,7 @@ func TestPacketsThatAreRefused(t *testing.T) {
 							}
 						}
 						harm(b, l3)
-						h.Receive(units.Millisecond, 0, []dataplane.Frame{f})
+						h.Receive(units.Millisecond, 0, []fabric.Frame{f})
 					}
 					for _, before := range packets { // so that the host knows the flow
 						if before.psn < packet.psn && packet.opcode <= wire.OpSendOnly {

@@ -73,7 +73,7 @@ func (o *Ordered) Rate(now units.Time) units.Rate {
 // Traffic has a host send flows that are ordered while it runs: it takes each up
 // shortly before its start, so that the host has room for those only that are
 // being sent, and remembers how flows ended. All of it is called while the
-// host's node does not run (dpdk.World.Do, dataplane.World.Every), and it is the
+// host's node does not run (dpdk.World.Do, fabric.World.Every), and it is the
 // only one that adds flows to the host.
 type Traffic struct {
 	host      *Host

@@ -3,7 +3,7 @@ package agent
 import (
 	"math/bits"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -11,7 +11,7 @@ import (
 // acknowledgements, these before an announcement, and all before data.
 
 // Transmit fills burst with what the host sends next.
-func (h *Host) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
+func (h *Host) Transmit(now units.Time, _ int, burst []fabric.Frame) int {
 	h.pacer.SetLateness(h.punctual.served(now))
 	h.runTimers(now)
 	n := 0
@@ -35,7 +35,7 @@ func (h *Host) runTimers(now units.Time) {
 }
 
 // send makes the next frame, if there is one to send.
-func (h *Host) send(now units.Time, f *dataplane.Frame) bool {
+func (h *Host) send(now units.Time, f *fabric.Frame) bool {
 	for {
 		cnp := h.cnpDue()
 		ready := (h.pacer.Advance(now) | h.control(now, cnp)) &^ h.stopped()
@@ -107,8 +107,8 @@ func (h *Host) next(now units.Time) units.Time {
 	return max(now, next)
 }
 
-// Serve implements dataplane.Server. A world that asks in this way does so when it was asked to.
-func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next units.Time) {
+// Serve implements fabric.Server. A world that asks in this way does so when it was asked to.
+func (h *Host) Serve(now units.Time, _ int, f *fabric.Frame) (sent bool, next units.Time) {
 	if h.noShortcuts || now >= h.attend || now >= h.npNext || now >= h.nextAnnounce || !h.sendUsual(now, f) {
 		h.runTimers(now)
 		sent = h.sendNext(now, f)
@@ -132,7 +132,7 @@ func (h *Host) Serve(now units.Time, _ int, f *dataplane.Frame) (sent bool, next
 // sendUsual makes the next frame, as send does, if that is an acknowledgement or data of the one flow
 // whose time has come, and there is neither a CNP nor an announcement to be sent. It
 // does nothing that matters to send, and reports false, otherwise.
-func (h *Host) sendUsual(now units.Time, f *dataplane.Frame) (made bool) {
+func (h *Host) sendUsual(now units.Time, f *fabric.Frame) (made bool) {
 	open := ^h.egress.Paused()
 	prio := h.ackPrio
 	if h.acks.empty() {

@@ -11,6 +11,7 @@ import (
 	"photon/agent"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/scheme"
 	"photon/units"
@@ -104,7 +105,7 @@ func ReadAgent(file string) (*Agent, error) {
 // AgentNode is a host that is ready to be made.
 type AgentNode struct {
 	Config agent.Config // but for NP and NewRP's network
-	Link   dataplane.Link
+	Link   fabric.Link
 	Flows  []agent.FlowSpec
 	Scheme *scheme.Scheme
 

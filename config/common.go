@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -453,8 +453,8 @@ func priorities(m map[int]Value[int], base []uint8, what string) error {
 }
 
 // link is what a port sends into.
-func (p Port) link(rate units.Rate) dataplane.Link {
-	return dataplane.Link{Rate: rate, Delay: p.Delay.V}
+func (p Port) link(rate units.Rate) fabric.Link {
+	return fabric.Link{Rate: rate, Delay: p.Delay.V}
 }
 
 // Series says what has series of its own in /metrics where not everything needs to.

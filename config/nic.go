@@ -10,6 +10,7 @@ import (
 	"photon/cnp"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/scheme"
@@ -61,8 +62,8 @@ type FlowRule struct {
 // NICNode is the complete configuration of a NIC.
 type NICNode struct {
 	Config agent.NICConfig
-	Link   dataplane.Link // of the wire
-	App    dataplane.Link // to the application
+	Link   fabric.Link // of the wire
+	App    fabric.Link // to the application
 	Scheme *scheme.Scheme
 
 	warnings []string
@@ -224,7 +225,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	}
 	link := c.Port.link(c.Port.rate(line.Rate))
 	a := &c.App
-	n := &NICNode{Link: link, App: dataplane.Link{Rate: a.Rate.V}, Config: agent.NICConfig{
+	n := &NICNode{Link: link, App: fabric.Link{Rate: a.Rate.V}, Config: agent.NICConfig{
 		Link: link, MTU: a.MTU.Or(defaultMTU), MAC: c.MAC.Or(portMAC(line, 0)), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Flows: a.Flows.Or(4096), FlowQueue: a.FlowQueue.Or(256), Queue: a.Queue.Or(4096), Age: a.Age.Or(10 * units.Second), Release: a.Release.Or(2 * units.Second),
 		Pause: c.PFC.Pause.V, Tail: a.Lossy.Or(units.MB), Receivers: c.Receive.Or(4096),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -97,7 +98,7 @@ func (c *Switch) placed(n *SwitchNode) *SwitchNode {
 	s := &n.Config
 	ports, links, workers, headroom := s.Ports, n.Links, n.Workers, n.Headroom
 	s.Ports = make([]dataplane.PortConfig, c.running.Places)
-	n.Links, n.Workers = make([]dataplane.Link, len(s.Ports)), make([]int, len(s.Ports))
+	n.Links, n.Workers = make([]fabric.Link, len(s.Ports)), make([]int, len(s.Ports))
 	n.Headroom = make([]pfc.HeadroomParts, len(s.Ports))
 	for i := range s.Ports {
 		s.Ports[i].Vacant = true

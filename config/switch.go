@@ -9,6 +9,7 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -82,7 +83,7 @@ func ReadSwitch(file string) (*Switch, error) {
 // SwitchNode is a switch that is ready to be made.
 type SwitchNode struct {
 	Config  dataplane.SwitchConfig
-	Links   []dataplane.Link
+	Links   []fabric.Link
 	Scheme  *scheme.Scheme
 	Params  []scheme.Setting // of the scheme, as they are in force
 	Line    units.Rate       // of the fastest port, for which they are meant

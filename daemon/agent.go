@@ -7,8 +7,8 @@ import (
 
 	"photon/agent"
 	"photon/config"
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -63,7 +63,7 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	d.id = id
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.scheme, d.rates, d.lossless = node.Scheme.Name, []units.Rate{node.Link.Rate}, node.Config.Lossless
-	if err := w.Attach(dataplane.End{Node: id}, devices[0], node.Link); err != nil {
+	if err := w.Attach(fabric.End{Node: id}, devices[0], node.Link); err != nil {
 		return refused(err)
 	}
 	d.setNames(PortName(devices[0].Spec))

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry/admin"
 	"photon/telemetry/pcapng"
 	"photon/units"
@@ -36,8 +36,8 @@ func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
 	}
 	var n hosted
 	d.world.DoBriefly(func(units.Time) { n = d.node }) // which a reload may replace
-	tap := dataplane.NewTap(tapFrames, snap, func(b []byte) int { return n.Priority(number, b) })
-	at := dataplane.End{Node: d.id, Port: number}
+	tap := fabric.NewTap(tapFrames, snap, func(b []byte) int { return n.Priority(number, b) })
+	at := fabric.End{Node: d.id, Port: number}
 	var start units.Time
 	var wall time.Time
 	d.world.DoBriefly(func(now units.Time) {

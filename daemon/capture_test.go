@@ -4,10 +4,10 @@ import (
 	"runtime"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
-func (w *still) Tap(dataplane.End, *dataplane.Tap) {}
+func (w *still) Tap(fabric.End, *fabric.Tap) {}
 
 // A port is removed or captured, not both: a capture that is asked for while a reload removes the port finds none.
 func TestCaptureOfAPortThatGoes(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -182,7 +183,7 @@ func (d *daemon) setLinkNow(port int, state dataplane.LinkState) error {
 	d.world.DoBriefly(func(now units.Time) {
 		d.sw.SetLink(now, change)
 		if state.Rate > 0 {
-			d.world.SetRate(dataplane.End{Node: d.id, Port: port}, state.Rate)
+			d.world.SetRate(fabric.End{Node: d.id, Port: port}, state.Rate)
 		}
 		if ending {
 			d.sw.StopPeers(now) // which other thresholds ended

@@ -11,6 +11,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -38,7 +39,7 @@ func (w *still) Do(f func(units.Time)) {
 }
 
 func (w *still) DoBriefly(f func(units.Time)) { w.Do(f) }
-func (w *still) SetUp(at dataplane.End, up bool) (bool, error) {
+func (w *still) SetUp(at fabric.End, up bool) (bool, error) {
 	w.devices[at.Port].LinkUp = up
 	return true, nil
 }
@@ -49,7 +50,7 @@ func (w *still) Started() <-chan struct{} {
 	close(started)
 	return started
 }
-func (w *still) SetRate(at dataplane.End, rate units.Rate)      { w.rates[at.Port] = rate }
+func (w *still) SetRate(at fabric.End, rate units.Rate)         { w.rates[at.Port] = rate }
 func (w *still) CopyPolls([]dpdk.Polls)                         {}
 func (w *still) Pace() dpdk.Pace                                { return dpdk.Pace{} }
 func (w *still) say(port int, change func(d *dpdk.DeviceStats)) { change(&w.devices[port]) }
@@ -59,7 +60,7 @@ type linked struct {
 	*daemon
 	t     *testing.T
 	log   bytes.Buffer
-	env   *dataplane.Env
+	env   *fabric.Env
 	world *still
 	file  string
 }
@@ -92,8 +93,8 @@ func newLinkedOf(t *testing.T, text string) *linked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.env = dataplane.NewEnv(dataplane.NewHeaderPool(), dpdk.MaxPorts)
-	s, err := dataplane.NewSwitch(node.Config, []*dataplane.Env{x.env})
+	x.env = fabric.NewEnv(fabric.NewHeaderPool(), dpdk.MaxPorts)
+	s, err := dataplane.NewSwitch(node.Config, []*fabric.Env{x.env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func (x *linked) wait(frames int) {
 	give := func(port int, b []byte) {
 		f, _ := x.env.Alloc(len(b))
 		copy(x.env.Header(f), b)
-		x.sw.Receive(x.world.now, port, []dataplane.Frame{f})
+		x.sw.Receive(x.world.now, port, []fabric.Frame{f})
 	}
 	give(1, pause)
 	for range frames {
@@ -147,7 +148,7 @@ func TestShortFlap(t *testing.T) {
 	x.world.say(1, func(d *dpdk.DeviceStats) { d.Downs = 3 })
 	x.watchLinks()
 	st := x.sw.Stats(x.world.now)
-	if n := st.Ports[1].Discards[dataplane.DropLink][3]; n != 5 || x.sw.Queued() != 0 || x.sw.Forwarding().Down[1] {
+	if n := st.Ports[1].Discards[fabric.DropLink][3]; n != 5 || x.sw.Queued() != 0 || x.sw.Forwarding().Down[1] {
 		t.Errorf("%d frames discarded, %d wait, down %v", n, x.sw.Queued(), x.sw.Forwarding().Down[1])
 	}
 	if x.sw.Paused(1) != 0 {
@@ -277,7 +278,7 @@ func TestLinkGoesDownInADrain(t *testing.T) {
 	if !x.said("drained") || x.said("still queued") {
 		t.Errorf("%s", &x.log)
 	}
-	burst := make([]dataplane.Frame, 8)
+	burst := make([]fabric.Frame, 8)
 	x.world.now += units.Millisecond
 	paused := false
 	for i := range x.sw.Transmit(x.world.now, 0, burst) {

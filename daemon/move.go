@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"photon/config"
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -123,7 +123,7 @@ func (m *move) undo(d *daemon) {
 // waits until the switch forgets them.
 func (d *daemon) unplug(m *move) {
 	for _, i := range m.removed {
-		last, err := d.world.Unplug(dataplane.End{Node: d.id, Port: i})
+		last, err := d.world.Unplug(fabric.End{Node: d.id, Port: i})
 		if err != nil {
 			d.log.Warnf("port %s: %v", d.port(i), err)
 		}
@@ -132,7 +132,7 @@ func (d *daemon) unplug(m *move) {
 				d.impaired.Leave(now, i)
 			}
 		})
-		var st dataplane.Stats
+		var st fabric.Stats
 		d.world.Do(func(now units.Time) { st = d.node.Stats(now) })
 		waited := uint64(0)
 		for _, n := range st.Ports[i].QueueFrames {
@@ -153,7 +153,7 @@ func (d *daemon) unplug(m *move) {
 // plug has the new ports take part.
 func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 	for _, i := range m.added {
-		dev, at := m.devices[i], dataplane.End{Node: d.id, Port: i}
+		dev, at := m.devices[i], fabric.End{Node: d.id, Port: i}
 		d.knowLinks()
 		d.links.forget(i)
 		d.rates[i] = node.Links[i].Rate

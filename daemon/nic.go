@@ -7,8 +7,8 @@ import (
 
 	"photon/agent"
 	"photon/config"
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 )
 
 // runNIC is a NIC for applications until the context ends.
@@ -46,8 +46,8 @@ func runNIC(ctx context.Context, o Options, conf *config.Agent) error {
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.scheme, d.lossless = node.Scheme.Name, node.Config.Lossless
 	d.id = w.Add(d.name, n, envs, []int{0, 0})
-	for i, link := range []dataplane.Link{agent.Wire: node.Link, agent.Application: node.App} {
-		if err := w.Attach(dataplane.End{Node: d.id, Port: i}, devices[i], link); err != nil {
+	for i, link := range []fabric.Link{agent.Wire: node.Link, agent.Application: node.App} {
+		if err := w.Attach(fabric.End{Node: d.id, Port: i}, devices[i], link); err != nil {
 			return refused(err)
 		}
 		d.rates = append(d.rates, link.Rate)

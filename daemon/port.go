@@ -7,6 +7,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 )
 
 // errNotASwitch is the answer to orders about ports of an agent.
@@ -79,7 +80,7 @@ func (d *daemon) shutPort(i int) (message string, err error) {
 		l.down[i] = true
 		l.changes[i]++
 	}
-	can, err := d.world.SetUp(dataplane.End{Node: d.id, Port: i}, false)
+	can, err := d.world.SetUp(fabric.End{Node: d.id, Port: i}, false)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("is shut; its peer does not see it: %v", err), nil
@@ -91,7 +92,7 @@ func (d *daemon) shutPort(i int) (message string, err error) {
 
 // openPort first takes the device's link up. When the link is up, the switch learns of it as of any link.
 func (d *daemon) openPort(i int) (message string, err error) {
-	if _, err := d.world.SetUp(dataplane.End{Node: d.id, Port: i}, true); err != nil {
+	if _, err := d.world.SetUp(fabric.End{Node: d.id, Port: i}, true); err != nil {
 		return "", err
 	}
 	l := &d.links
@@ -121,7 +122,7 @@ func (d *daemon) enforceShut(i int, s *dpdk.DeviceStats) {
 	if !s.LinkUp {
 		return
 	}
-	if _, err := d.world.SetUp(dataplane.End{Node: d.id, Port: i}, false); err != nil {
+	if _, err := d.world.SetUp(fabric.End{Node: d.id, Port: i}, false); err != nil {
 		d.log.Warnf("port %s: %v", d.port(i), err)
 	}
 }

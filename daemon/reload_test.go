@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -19,7 +19,7 @@ func TestFastestPortGoes(t *testing.T) {
 		x.wait(60)
 		x.world.now += units.Second // the pause has ended
 		for x.sw.Queued() > 0 {
-			burst := make([]dataplane.Frame, 32)
+			burst := make([]fabric.Frame, 32)
 			for _, f := range burst[:x.sw.Transmit(x.world.now, 1, burst)] {
 				x.env.Free(f)
 			}

@@ -14,6 +14,7 @@ import (
 	"photon/agent"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/impair"
 	"photon/pfc"
 	"photon/scheme"
@@ -23,9 +24,9 @@ import (
 
 // hosted is the node that a daemon runs.
 type hosted interface {
-	dataplane.Node
+	fabric.Node
 	Priority(port int, frame []byte) int // of a frame that comes, by its bytes; -1: none
-	CopyStats(units.Time, *dataplane.Stats)
+	CopyStats(units.Time, *fabric.Stats)
 }
 
 // daemon is a node on devices that runs until it is asked to stop.
@@ -53,7 +54,7 @@ type daemon struct {
 
 	// Switches only.
 	sw              *dataplane.Switch
-	envs            []*dataplane.Env
+	envs            []*fabric.Env
 	workers         []int        // of each port
 	impaired        *impair.Node // injects faults before the switch; nil: no fault was ever configured
 	params          []scheme.Setting
@@ -89,7 +90,7 @@ func newLog(o Options) *zap.SugaredLogger {
 
 // warnOfNode logs a warning if a port's card and its worker are on two NUMA nodes.
 func (d *daemon) warnOfNode(port int) {
-	if s := d.world.Elsewhere(dataplane.End{Node: d.id, Port: port}); s != "" {
+	if s := d.world.Elsewhere(fabric.End{Node: d.id, Port: port}); s != "" {
 		d.log.Warnf("port %s: %s", d.port(port), s)
 	}
 }
@@ -177,7 +178,7 @@ func (d *daemon) summary(now units.Time, devices []dpdk.DeviceStats) {
 }
 
 // summarize logs what went through a port. What its device missed came and was never received.
-func (d *daemon) summarize(name string, st *dataplane.PortStats, device *dpdk.DeviceStats) {
+func (d *daemon) summarize(name string, st *fabric.PortStats, device *dpdk.DeviceStats) {
 	sent, received := st.Frames()
 	discarded := uint64(0)
 	for _, n := range st.Discarded() {

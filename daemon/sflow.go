@@ -8,6 +8,7 @@ import (
 
 	"photon/config"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry"
 	"photon/telemetry/sflow"
 	"photon/units"
@@ -176,8 +177,8 @@ func (d *daemon) sendCounters() {
 		c.In, c.Out = uint32(in), uint32(out)
 		for why, byPriority := range st.Discards {
 			for _, n := range byPriority {
-				switch dataplane.Reason(why) {
-				case dataplane.DropTail, dataplane.DropWRED, dataplane.DropStorm, dataplane.DropLink: // of the port's queues
+				switch fabric.Reason(why) {
+				case fabric.DropTail, fabric.DropWRED, fabric.DropStorm, fabric.DropLink: // of the port's queues
 					c.OutDrops += uint32(n)
 				default:
 					c.InDiscards += uint32(n)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 // What is said of samples is said of when they were taken: by the rate of then, and also of a port that has gone since.
@@ -31,7 +31,7 @@ func TestSamplesAcrossReloads(t *testing.T) {
 		for range frames {
 			f, _ := x.env.Alloc(100)
 			copy(x.env.Header(f), []byte{2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 7, 8, 0})
-			x.sw.Receive(x.world.now, 0, []dataplane.Frame{f})
+			x.sw.Receive(x.world.now, 0, []fabric.Frame{f})
 		}
 	}
 	rate := func() uint32 { // of the datagram's first sample, behind 28 bytes of head and 16 of its own

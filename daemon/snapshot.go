@@ -5,6 +5,7 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -14,7 +15,7 @@ import (
 func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	names := d.names()
 	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, names, d.host != nil || d.nic != nil, d.ratesInForce(), d.lossless
-	s.Stats.Ports = make([]dataplane.PortStats, len(names))
+	s.Stats.Ports = make([]fabric.PortStats, len(names))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
 	if d.sw != nil {
 		s.Buffer = dataplane.NewBufferState(len(names))

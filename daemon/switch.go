@@ -8,6 +8,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/impair"
 	"photon/units"
 )
@@ -68,7 +69,7 @@ func Switch(ctx context.Context, o Options, conf *config.Switch, again func() (*
 	d.series.Priorities, d.series.Flows = conf.Series.Bounds()
 	d.id, d.lossless = id, node.Config.Lossless
 	for i, dev := range opened {
-		if err := w.Attach(dataplane.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
+		if err := w.Attach(fabric.End{Node: id, Port: i}, dev, node.Links[i]); err != nil {
 			return refused(err)
 		}
 		d.setNames(append(d.names(), PortName(dev.Spec))...)

@@ -7,7 +7,7 @@ import (
 
 	"photon/agent"
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry/node"
 	"photon/units"
 	"photon/wire"
@@ -29,7 +29,7 @@ func sending(t *testing.T, flows int) *traffic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := agent.New(n.Config, dataplane.NewEnv(dataplane.NewHeaderPool(), 1))
+	h, err := agent.New(n.Config, fabric.NewEnv(fabric.NewHeaderPool(), 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/fdb"
 	"photon/units"
 	"photon/wire"
@@ -55,8 +56,8 @@ const anyPort = maxPorts - 2
 const ownFrame = 1<<16 - 1
 
 // actionOf is one that leaves a frame what was read from it.
-func actionOf(f *Frame) action {
-	return action(f.words()[1])&actFrame | action(f.Prio&7)
+func actionOf(f *fabric.Frame) action {
+	return action(f.Words()[1])&actFrame | action(f.Prio&7)
 }
 
 // to is the action with another port or number, and tagged with something done to the tag.

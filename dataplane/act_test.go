@@ -1,6 +1,10 @@
 package dataplane
 
-import "testing"
+import (
+	"testing"
+
+	"photon/fabric"
+)
 
 // many is a switch of five ports with hosts behind them in turn.
 func many(hosts int) SwitchConfig {
@@ -30,7 +34,7 @@ func TestManyDestinationsAreKnown(t *testing.T) {
 			if _, ok := r.sw.workers[0].cache.find(k); !ok {
 				unknown++
 			}
-			r.sw.Receive(r.now, port, []Frame{f})
+			r.sw.Receive(r.now, port, []fabric.Frame{f})
 			r.now += us
 			r.out(to%5, 10)
 		}
@@ -54,8 +58,8 @@ func TestNoneGoesBackThoughOthersGoThere(t *testing.T) {
 		if sent := len(r.out(2, 20)); sent != 8 {
 			t.Errorf("%d frames were sent, of which 8 came from elsewhere", sent)
 		}
-		if st := r.stats(2); st.Discards[DropNoPort][3] != 2 {
-			t.Errorf("%d frames that came from their destination's port were discarded", st.Discards[DropNoPort][3])
+		if st := r.stats(2); st.Discards[fabric.DropNoPort][3] != 2 {
+			t.Errorf("%d frames that came from their destination's port were discarded", st.Discards[fabric.DropNoPort][3])
 		}
 		for port := range 5 {
 			if st := r.stats(port); st.RxFrames[3] != 2 {

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -133,22 +134,22 @@ func (s *Switch) note(p *switchPort, v *vector) {
 
 // charge charges a frame that is to be queued at a port (nil: which port is not known yet), or discards it. admitted says
 // that there is room.
-func (s *Switch) charge(now units.Time, p, to *switchPort, f *Frame, admitted bool) bool {
+func (s *Switch) charge(now units.Time, p, to *switchPort, f *fabric.Frame, admitted bool) bool {
 	prio, cost := f.Prio&7, s.cost(f.Len)
 	switch {
-	case f.Flag&Lossless != 0:
+	case f.Flag&fabric.Lossless != 0:
 		if admitted && p.ingress.Charge(prio, cost) {
 			return true
 		}
 		fits := p.ingress.Admit(prio, cost)
 		if p.gate(); !fits { // an XOFF may be due
-			s.discard(now, p, f, DropHeadroom)
+			s.discard(now, p, f, fabric.DropHeadroom)
 			return false
 		}
 	case f.In >= s.limitedFrom:
 		return s.chargeLossy(now, p, to, f)
 	case !s.pool.Take(cost):
-		s.discard(now, p, f, DropBuffer)
+		s.discard(now, p, f, fabric.DropBuffer)
 		return false
 	default:
 		p.ingress.Charge(prio, cost)
@@ -184,10 +185,10 @@ func tailOf(tail units.Size, share float64, free int64) units.Size {
 }
 
 // releaseAll takes frames of one priority, all lossless or none, that leave by a port out of the buffer's accounts.
-func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
+func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []fabric.Frame) {
 	i, w := 0, p.worker
 	w.notePooled(s.pool)
-	lossy := burst[0].Flag&Lossless == 0
+	lossy := burst[0].Flag&fabric.Lossless == 0
 	if s.pausing == 0 && !s.credited && !(lossy && s.limitedFrom == 0) {
 		pooled := int64(0)
 		for prio := burst[0].Prio; i < len(burst) && burst[i].In != ownFrame; i++ {
@@ -211,9 +212,9 @@ func (s *Switch) releaseAll(now units.Time, p *switchPort, burst []Frame) {
 
 // release takes a frame that leaves the buffer, by a port, out of its accounts; to is nil if its egress port was never determined.
 // w is the worker that does so.
-func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *Frame) {
+func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *fabric.Frame) {
 	cost, prio := s.cost(f.Len), f.Prio&7
-	if f.Flag&Lossless == 0 {
+	if f.Flag&fabric.Lossless == 0 {
 		if f.In < s.limitedFrom {
 			s.pool.Add(-cost)
 		} else if s.releaseLossy(now, to, f, cost) {

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"photon/fabric"
 	"photon/lldp"
 	"photon/pfc"
 	"photon/units"
@@ -106,7 +107,7 @@ func (p *switchPort) scheduleAnnouncement(now units.Time) {
 }
 
 // makeAnnouncement fills f with the announcement that is due.
-func (p *switchPort) makeAnnouncement(f *Frame) bool {
+func (p *switchPort) makeAnnouncement(f *fabric.Frame) bool {
 	x := p.announcer
 	if !p.env.AllocAt(f, len(x.Frame)) {
 		return false // short of memory it stays due

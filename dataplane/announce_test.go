@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"photon/fabric"
 	"photon/lldp"
 	"photon/pfc"
 	"photon/units"
@@ -19,7 +20,7 @@ func TestPortsAnnounceThemselves(t *testing.T) {
 	said := func(now units.Time) (n int) {
 		r.now = now
 		for {
-			var f [1]Frame
+			var f [1]fabric.Frame
 			if r.sw.Transmit(now, 0, f[:]) == 0 {
 				return n
 			}
@@ -31,7 +32,7 @@ func TestPortsAnnounceThemselves(t *testing.T) {
 		}
 	}
 	r.in(0, frame, len(frame))
-	if st := r.sw.Stats(0); st.Ports[0].Discards[DropReserved][0] != 1 || said(0) != 0 {
+	if st := r.sw.Stats(0); st.Ports[0].Discards[fabric.DropReserved][0] != 1 || said(0) != 0 {
 		t.Fatal("a port that was told nothing knows LLDP")
 	}
 	const every = 30 * units.Second

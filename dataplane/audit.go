@@ -3,21 +3,22 @@ package dataplane
 import (
 	"fmt"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
 )
 
 // Stats copies the counters of all ports.
-func (s *Switch) Stats(now units.Time) Stats {
-	st := Stats{Ports: make([]PortStats, len(s.ports))}
+func (s *Switch) Stats(now units.Time) fabric.Stats {
+	st := fabric.Stats{Ports: make([]fabric.PortStats, len(s.ports))}
 	s.CopyStats(now, &st)
 	return st
 }
 
 // CopyStats is Stats into memory that the caller has made, with a place for
 // every port: workers that rest meanwhile do not wait for it to be found.
-func (s *Switch) CopyStats(now units.Time, st *Stats) {
+func (s *Switch) CopyStats(now units.Time, st *fabric.Stats) {
 	s.countNeighbours(st)
 	for i := range st.Ports {
 		p := &s.ports[i]
@@ -118,7 +119,7 @@ func (s *Switch) Losses() (sum uint64) {
 }
 
 func (p *switchPort) losses() (sum uint64) {
-	for why := range Reasons {
+	for why := range fabric.Reasons {
 		if !why.Loses() {
 			continue
 		}
@@ -144,7 +145,7 @@ func (s *Switch) Marked(port, prio int) (ce, ue uint64) {
 
 // Discarded is how many frames of a priority were discarded at a port for want of room, or by WRED.
 func (s *Switch) Discarded(port, prio int) (sum uint64) {
-	for _, why := range [...]Reason{DropBuffer, DropTail, DropIngress, DropWRED, DropHeadroom, DropNoMemory} {
+	for _, why := range [...]fabric.Reason{fabric.DropBuffer, fabric.DropTail, fabric.DropIngress, fabric.DropWRED, fabric.DropHeadroom, fabric.DropNoMemory} {
 		sum += s.ports[port].stats.Discards[why][prio]
 	}
 	return sum
@@ -180,7 +181,7 @@ func (p *switchPort) pauses() (sum uint64) {
 func (s *Switch) Audit() error {
 	in, out := s.gone.in, s.gone.out
 	buffered, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)
-	add := func(f *Frame) {
+	add := func(f *fabric.Frame) {
 		out[f.Prio]++
 		if f.In != ownFrame {
 			account := f.Prio
@@ -189,7 +190,7 @@ func (s *Switch) Audit() error {
 			}
 			buffered[f.In][account] += s.cost(f.Len)
 		}
-		if f.Flag&Lossless == 0 {
+		if f.Flag&fabric.Lossless == 0 {
 			pooled += s.cost(f.Len)
 		}
 	}
@@ -200,7 +201,7 @@ func (s *Switch) Audit() error {
 			}
 		}
 		for i := range w.lanes {
-			w.lanes[i].all(func(f *Frame) {
+			w.lanes[i].all(func(f *fabric.Frame) {
 				if f.Digest&isRelease != 0 {
 					port, prio, cost := releaseOf(f)
 					buffered[port][prio] += cost
@@ -266,16 +267,16 @@ func (p *switchPort) sum(in, out *[pfc.Classes]uint64) {
 func (s *Switch) Close() {
 	for _, w := range s.workers {
 		for i := range w.lanes {
-			w.lanes[i].each(func(f *Frame) { w.env.Free(*f) })
+			w.lanes[i].each(func(f *fabric.Frame) { w.env.Free(*f) })
 			w.lanes[i] = lane{}
 		}
-		s.eachWaiting(w, func(f *Frame) { w.env.Free(*f) })
+		s.eachWaiting(w, func(f *fabric.Frame) { w.env.Free(*f) })
 		s.forgetWaiting(w)
 	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		for q := range p.queues {
-			p.queues[q].each(func(f *Frame) { p.env.Free(*f) })
+			p.queues[q].each(func(f *fabric.Frame) { p.env.Free(*f) })
 			p.queues[q] = queue{}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -21,8 +22,8 @@ import (
 // traffic is frames that arrive at a switch again and again, dealt out over its ports.
 type traffic struct {
 	rig    *rig
-	frames [][]Frame  // per port
-	heads  [][][]byte // what of them is written over: marks, routes
+	frames [][]fabric.Frame // per port
+	heads  [][][]byte       // what of them is written over: marks, routes
 	crew   bool
 }
 
@@ -103,7 +104,7 @@ func newTrafficOf(b testing.TB, ports, priorities, addresses int, k kind) *traff
 	if k.change != nil {
 		k.change(&c)
 	}
-	t := &traffic{frames: make([][]Frame, ports), heads: make([][][]byte, ports), crew: k.workers > 1}
+	t := &traffic{frames: make([][]fabric.Frame, ports), heads: make([][][]byte, ports), crew: k.workers > 1}
 	if t.crew {
 		t.rig = newCrew(b, c, k.workers)
 	} else {
@@ -113,8 +114,8 @@ func newTrafficOf(b testing.TB, ports, priorities, addresses int, k kind) *traff
 	r.sw.Reserve()
 	t.learn(addresses)
 	for p := range ports {
-		for i := range MaxBurst {
-			n := p*MaxBurst + i
+		for i := range fabric.MaxBurst {
+			n := p*fabric.MaxBurst + i
 			to := (p + 1 + i%(ports-1)) % ports
 			dscp := uint8(26)
 			if priorities > 1 {
@@ -144,7 +145,7 @@ func (t *traffic) learn(addresses int) {
 }
 
 // round lets a burst arrive at every port, and every port send one.
-func (t *traffic) round(burst []Frame) {
+func (t *traffic) round(burst []fabric.Frame) {
 	r := t.rig
 	r.now += us
 	for p := range t.frames {
@@ -163,7 +164,7 @@ func (t *traffic) round(burst []Frame) {
 }
 
 // alone is a round of frames that arrive one by one, and pass their queues.
-func (t *traffic) alone(burst []Frame) {
+func (t *traffic) alone(burst []fabric.Frame) {
 	r := t.rig
 	r.now += us
 	for p := range t.frames {
@@ -199,9 +200,9 @@ func BenchmarkSwitch(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("ports=%d/priorities=%d/addresses=%d", c.ports, c.priorities, c.addresses), func(b *testing.B) {
 			t := newTraffic(b, c.ports, c.priorities, c.addresses)
-			burst := make([]Frame, MaxBurst)
+			burst := make([]fabric.Frame, fabric.MaxBurst)
 			b.ReportAllocs()
-			perFrame(b, c.ports*MaxBurst, func() { t.round(burst) })
+			perFrame(b, c.ports*fabric.MaxBurst, func() { t.round(burst) })
 		})
 	}
 }
@@ -211,17 +212,17 @@ func BenchmarkKinds(b *testing.B) {
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		b.Run(name, func(b *testing.B) {
 			t := newTrafficOf(b, 4, 1, 64, kinds[name])
-			burst := make([]Frame, 3*MaxBurst)
+			burst := make([]fabric.Frame, 3*fabric.MaxBurst)
 			b.ReportAllocs()
-			perFrame(b, 4*MaxBurst, func() { t.round(burst) })
+			perFrame(b, 4*fabric.MaxBurst, func() { t.round(burst) })
 		})
 	}
 	b.Run("alone", func(b *testing.B) {
 		t := newTraffic(b, 4, 1, 64)
 		t.openExits()
 		b.ReportAllocs()
-		burst := make([]Frame, 3*MaxBurst)
-		perFrame(b, 4*MaxBurst, func() { t.alone(burst) })
+		burst := make([]fabric.Frame, 3*fabric.MaxBurst)
+		perFrame(b, 4*fabric.MaxBurst, func() { t.alone(burst) })
 	})
 }
 
@@ -240,8 +241,8 @@ func TestTrafficFlows(t *testing.T) {
 	})
 }
 
-func checkTraffic(t *testing.T, x *traffic, round func(burst []Frame)) {
-	burst := make([]Frame, 3*MaxBurst)
+func checkTraffic(t *testing.T, x *traffic, round func(burst []fabric.Frame)) {
+	burst := make([]fabric.Frame, 3*fabric.MaxBurst)
 	for range 100 {
 		round(burst)
 	}
@@ -250,7 +251,7 @@ func checkTraffic(t *testing.T, x *traffic, round func(burst []Frame)) {
 	}
 	for p := range x.frames {
 		st := x.rig.stats(p)
-		if received, sent := total(st.RxFrames), total(st.TxFrames); received != 201*MaxBurst || sent != received || total(st.Discarded()) != 0 {
+		if received, sent := total(st.RxFrames), total(st.TxFrames); received != 201*fabric.MaxBurst || sent != received || total(st.Discarded()) != 0 {
 			t.Errorf("port %d: %d frames received, %d sent, %d discarded", p, received, sent, total(st.Discarded()))
 		}
 	}
@@ -273,8 +274,8 @@ func BenchmarkSwitchWithoutMarking(b *testing.B) {
 	for p := range t.rig.sw.ports {
 		t.rig.sw.ports[p].setPoints(none)
 	}
-	burst := make([]Frame, MaxBurst)
-	perFrame(b, 4*MaxBurst, func() { t.round(burst) })
+	burst := make([]fabric.Frame, fabric.MaxBurst)
+	perFrame(b, 4*fabric.MaxBurst, func() { t.round(burst) })
 }
 
 // perFrame reports what one of the frames of a round costs: processor time of the
@@ -309,7 +310,7 @@ func BenchmarkCopyStats(b *testing.B) {
 	for _, ports := range []int{4, 64} {
 		b.Run(fmt.Sprint("ports=", ports), func(b *testing.B) {
 			t := newTraffic(b, ports, 8, 4*ports)
-			st := Stats{Ports: make([]PortStats, ports)}
+			st := fabric.Stats{Ports: make([]fabric.PortStats, ports)}
 			b.ReportAllocs()
 			for b.Loop() {
 				t.rig.sw.CopyStats(units.Second, &st)
@@ -328,8 +329,8 @@ func BenchmarkVLANs(b *testing.B) {
 		c.VLANs = []VLAN{{ID: 10, Untagged: all}}
 		t.rig.reload(c)
 		t.learn(64)
-		burst := make([]Frame, MaxBurst)
-		perFrame(b, 4*MaxBurst, func() { t.round(burst) })
+		burst := make([]fabric.Frame, fabric.MaxBurst)
+		perFrame(b, 4*fabric.MaxBurst, func() { t.round(burst) })
 	})
 	b.Run("tagged", func(b *testing.B) {
 		t := newTraffic(b, 4, 1, 64)
@@ -344,14 +345,14 @@ func BenchmarkVLANs(b *testing.B) {
 				wire.PushVLANTag(t.rig.env.Header(*f), 3<<13|10)
 			}
 		}
-		burst := make([]Frame, MaxBurst)
-		perFrame(b, 4*MaxBurst, func() {
+		burst := make([]fabric.Frame, fabric.MaxBurst)
+		perFrame(b, 4*fabric.MaxBurst, func() {
 			t.rig.now += us
 			for p := range t.frames {
 				t.rig.sw.Receive(t.rig.now, p, t.frames[p])
 			}
 			for p := range t.frames {
-				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != MaxBurst {
+				if n := t.rig.sw.Transmit(t.rig.now, p, burst); n != fabric.MaxBurst {
 					b.Fatalf("%d frames", n)
 				}
 			}

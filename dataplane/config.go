@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"photon/credits"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -52,11 +53,11 @@ type SwitchConfig struct {
 // PortConfig describes one port of a switch.
 type PortConfig struct {
 	MAC      wire.MAC
-	Link     Link       // what this port sends into
-	Headroom units.Size // of each lossless priority; 0: the switch's
-	Alpha    float64    // the same
-	Worker   int        // who owns the port
-	Accept   Accept     // which frames it takes, where the switch has VLANs
+	Link     fabric.Link // what this port sends into
+	Headroom units.Size  // of each lossless priority; 0: the switch's
+	Alpha    float64     // the same
+	Worker   int         // who owns the port
+	Accept   Accept      // which frames it takes, where the switch has VLANs
 	Flood    FloodLimits
 	Vacant   bool // a place for a port that may be added while the switch runs
 	Queues   [pfc.Classes]QueueConfig

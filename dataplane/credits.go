@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"photon/credits"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -62,7 +63,7 @@ func (p *switchPort) processCredits(now units.Time, b []byte) {
 }
 
 // makeCredits makes a frame of the flow control packets that are due, if there are some.
-func (p *switchPort) makeCredits(now units.Time, f *Frame) bool {
+func (p *switchPort) makeCredits(now units.Time, f *fabric.Frame) bool {
 	if p.lanes.Due(now) > now || !p.env.AllocAt(f, credits.FrameLen(credits.Lanes)) {
 		return false
 	}
@@ -74,7 +75,7 @@ func (p *switchPort) makeCredits(now units.Time, f *Frame) bool {
 }
 
 // want passes the next frame of its queue to the lane; nil: there is none.
-func (p *switchPort) want(now units.Time, prio uint8, f *Frame) {
+func (p *switchPort) want(now units.Time, prio uint8, f *fabric.Frame) {
 	blocks, was := uint16(0), p.lanes.Paused()
 	if f != nil {
 		blocks = p.lanes.Blocks(int(f.Len))
@@ -94,7 +95,7 @@ func (p *switchPort) watchLanes(now units.Time) {
 
 // pay takes credits for frames that are the first of their queue, as far as there are any, and returns these. There is
 // one at least.
-func (p *switchPort) pay(now units.Time, prio uint8, burst []Frame) []Frame {
+func (p *switchPort) pay(now units.Time, prio uint8, burst []fabric.Frame) []fabric.Frame {
 	paid := 0
 	for paid < len(burst) {
 		n := p.lanes.Blocks(int(burst[paid].Len))

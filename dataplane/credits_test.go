@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"photon/credits"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -65,7 +66,7 @@ func TestProbesTakeNoCredits(t *testing.T) {
 		r.in(0, packet(0, 1, 0, 0), 1040)
 	}
 	if n := r.sw.Losses(); n != 0 {
-		t.Errorf("%d lossless frames are lost, of a peer that obeys: %v", n, r.stats(0).Discards[DropHeadroom])
+		t.Errorf("%d lossless frames are lost, of a peer that obeys: %v", n, r.stats(0).Discards[fabric.DropHeadroom])
 	}
 }
 
@@ -87,7 +88,7 @@ func TestRefusedFramesAreReceived(t *testing.T) {
 		p.sent += c.Credits.Blocks(1000)
 		r.in(0, packet(0, 1, 26, 0), 1000) // refused
 	}
-	if n := r.stats(0).Discards[DropStorm][3]; n != 4 {
+	if n := r.stats(0).Discards[fabric.DropStorm][3]; n != 4 {
 		t.Fatalf("%d refused", n)
 	}
 	r.now += 300 * us

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -51,7 +52,7 @@ func (s *Switch) probed(p *switchPort, h *wire.Header, b []byte) bool {
 }
 
 // nextOwn makes the frame of a probe or an announcement that is to be sent, if there is one.
-func (p *switchPort) nextOwn(f *Frame) bool {
+func (p *switchPort) nextOwn(f *fabric.Frame) bool {
 	x := &p.probes
 	switch {
 	case p.outs == 0:
@@ -91,7 +92,7 @@ func (s *Switch) stuck(now units.Time, p *switchPort, prio int) bool {
 
 // waitsFor is how many bytes of buffer the frames of a queue take that came through a port.
 func (p *switchPort) waitsFor(prio int, in uint16) (bytes units.Size) {
-	p.queues[prio].each(func(f *Frame) {
+	p.queues[prio].each(func(f *fabric.Frame) {
 		if f.In == in {
 			bytes += units.Size(p.sw.cost(f.Len))
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -261,7 +262,7 @@ func anyWatchdog(t *rapid.T) pfc.WatchdogConfig {
 func anyConfig(t *rapid.T) dataplane.SwitchConfig {
 	c := dataplane.SwitchConfig{DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 256, Control: 6}
 	for i := range rapid.IntRange(2, 6).Draw(t, "ports") {
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: hostMAC(100 + i), Link: dataplane.Link{Rate: draw(t, "rate", 10*units.Gbps, units.Gbps, 25*units.Gbps)}})
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: hostMAC(100 + i), Link: fabric.Link{Rate: draw(t, "rate", 10*units.Gbps, units.Gbps, 25*units.Gbps)}})
 		if rapid.IntRange(0, 5).Draw(t, "limits") == 5 {
 			c.Ports[i].Flood = dataplane.FloodLimits{
 				Broadcast: dataplane.FloodLimit{Frames: 1_000_000, Burst: 3}, Multicast: dataplane.FloodLimit{Frames: 300_000, Burst: 1}, Unknown: dataplane.FloodLimit{Rate: units.Gbps, Burst: 4000},

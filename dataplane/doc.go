@@ -1,10 +1,5 @@
-// Package dataplane holds what every node and every world agree on (Frame,
-// Node, Env, Link) and the switch.
-//
-// A Node sits on wires: a switch or a host. It owns its mechanisms and knows
-// nothing of what carries its frames. A world carries frames between the ports
-// of nodes and owns the clock: the simulator (package sim) and DPDK (package
-// dataplane/dpdk) run the same nodes.
+// Package dataplane is the switch: a fabric.Node, which the simulator (package sim) and DPDK (package dataplane/dpdk) run
+// alike.
 //
 // # The life of a frame in the switch
 //
@@ -23,7 +18,7 @@
 //	schedule.go  which priority is next: strict ones, then by weight
 //	mark.go      the congestion point judges what leaves
 //
-// Where a world knows ahead what arrives within a span of time (span.go), take.go takes all of it through these stages,
+// Where a world knows ahead what arrives within a span of time (fabric.Span), take.go takes all of it through these stages,
 // and nothing is called at the instants in between: ports catch up when something comes for them (span_ports.go). If what
 // happens at one port may concern another, inorder.go handles one event after the other.
 //
@@ -33,20 +28,10 @@
 // accounts of the buffer are in package pfc.
 //
 // What operators do to a running switch is in links.go, reload.go, places.go (ports that come and go), watchdog.go and
-// deadlock.go; what they see in audit.go, show.go and tap.go.
+// deadlock.go; what they see in audit.go, show.go and events.go.
 //
 // Frames of one ingress port and priority stay in order. Nothing is locked and nothing is
 // allocated per frame.
-//
-// What nodes and worlds agree on:
-//
-//	frame.go, node.go                  Frame and Node
-//	env.go, pool.go                    what a world gives a node; frame buffers
-//	link.go, flight.go                 a cable, and what is on its way through it
-//	world.go                           World
-//	stats.go, nic_stats.go, events.go  what is counted and remembered
-//	digest.go                          a sum over a frame, for traces
-//	isolated.go                        memory that one worker writes
 //
 // The switch, besides the life of a frame:
 //
@@ -58,6 +43,7 @@
 //	paths.go                               how equal paths are chosen
 //	notify.go                              CNMs and CNPs that a congestion point sends
 //	announce.go, sample.go                 LLDP frames; samples for sFlow
+//	scratch.go                             memory that is needed during a call
 //	fdb_dump.go                            the forwarding database, for readers
 //	match_amd64.go, match_other.go         match.go in assembly, and where there is none
 //	rebase.go                              the clock is set back

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -12,8 +13,8 @@ import (
 // it leaves past the queues; else it is charged to the buffer and queued behind what waits.
 
 // enqueue takes frames of a vector, from one on and before another, one after the other.
-func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) {
-	if v.bypass = v.admitted; p.env.Queue != QueueNothing {
+func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []fabric.Frame, from, end int) {
+	if v.bypass = v.admitted; p.env.Queue != fabric.QueueNothing {
 		v.bypass = 0
 	}
 	v.fast = v.admitted & p.lossless
@@ -48,16 +49,16 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []Frame
 
 // enqueueOne takes one frame whose action only names a port. fits says that there is room for it, and bypass that it
 // may leave past the queues.
-func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, fits, bypass bool) {
-	f.words()[1] = f.words()[1]&(1<<32-1) | uint64(a&actFrame)
+func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *fabric.Frame, a action, fits, bypass bool) {
+	f.Words()[1] = f.Words()[1]&(1<<32-1) | uint64(a&actFrame)
 	e, prio := p.env.Exit(int(a.out())), a.prio()
 	if bypass && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actAway == 0 {
 		p.ingress.Note(prio, int64(f.Len))
 		q := &s.queues[a.queue()]
 		if e.N == 0 {
-			p.env.leave(int(a.out()))
+			p.env.Leave(int(a.out()))
 		}
-		e.Frames[e.N].copy(f)
+		e.Frames[e.N].Copy(f)
 		e.N++
 		q.left += 1<<40 | tally(f.Len)
 		if q.longest = max(q.longest, f.Len); q.left < 0 {
@@ -87,7 +88,7 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *Frame, a action, f
 // enqueueFast takes frames from the i-th on, as far as they pass the queues or are appended to one in which
 // others wait, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
 // needs stays in registers.
-func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame, i int) int {
+func (s *Switch) enqueueFast(now units.Time, env *fabric.Env, v *vector, burst []fabric.Frame, i int) int {
 	// An action names ports that there are, or it would not be in the cache: nothing is checked.
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(env.Exits()))
 	acts := v.acts[:len(burst)]
@@ -96,17 +97,17 @@ func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame,
 		if a&actAway != 0 {
 			break
 		}
-		e, q := element[Exit](exits, a.out()), element[queue](queues, a.queue())
-		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
+		e, q := element[fabric.Exit](exits, a.out()), element[queue](queues, a.queue())
+		where, what := burst[i].Words()[0], burst[i].Words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := uint16(where >> 32)
 		if n := e.N; (v.bypass&e.Unseen)>>(a&7)&1 != 0 {
 			if uint(n) >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
 				break
 			}
 			if n == 0 {
-				env.leave(int(a.out()))
+				env.Leave(int(a.out()))
 			}
-			e.Frames[n].put(where, what)
+			e.Frames[n].Put(where, what)
 			e.N = n + 1
 			q.left += 1<<40 | tally(length)
 			if length > q.longest {
@@ -117,7 +118,7 @@ func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame,
 		if v.fast>>(a&7)&1 == 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 {
 			break
 		}
-		q.tail.frames[q.last].put(where, what)
+		q.tail.frames[q.last].Put(where, what)
 		q.last++
 		q.frames++
 		q.bytes += units.Size(length)
@@ -128,19 +129,19 @@ func (s *Switch) enqueueFast(now units.Time, env *Env, v *vector, burst []Frame,
 
 // enqueueLossy takes lossy frames from the i-th on, as far as they are appended to queues in which others wait; it returns
 // where the next is. What fits into the pool and the queue even if all of the vector is queued fits now.
-func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []Frame, i int) int {
+func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []fabric.Frame, i int) int {
 	queues := unsafe.Pointer(unsafe.SliceData(s.queues))
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a := acts[i]
 		q := element[queue](queues, a.queue())
-		where, what := burst[i].words()[0], burst[i].words()[1]&(1<<32-1)|uint64(a&actFrame)
+		where, what := burst[i].Words()[0], burst[i].Words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := units.Size(uint16(where >> 32))
 		if v.lossy>>(a&7)&1 == 0 || a&actAway != 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || q.bytes+length > v.tail ||
 			s.ports[a.out()].wary>>(a&7)&1 != 0 {
 			break
 		}
-		q.tail.frames[q.last].put(where, what)
+		q.tail.frames[q.last].Put(where, what)
 		q.last++
 		q.frames++
 		q.bytes += length
@@ -177,7 +178,7 @@ func (p *switchPort) gate() {
 
 // passes reports whether a frame may pass the queues: it is the next that Transmit would return, the
 // world takes it now, and no CNP of a congestion point of the port comes before it.
-func (p *switchPort) passes(now units.Time, e *Exit, f *Frame) bool {
+func (p *switchPort) passes(now units.Time, e *fabric.Exit, f *fabric.Frame) bool {
 	prio := f.Prio & 7
 	if e.Open>>prio&1 == 0 || int(e.N) == len(e.Frames) || e.Free > now {
 		return false
@@ -191,15 +192,15 @@ func (p *switchPort) passes(now units.Time, e *Exit, f *Frame) bool {
 }
 
 // send puts a frame into the port's exit, after its congestion point has seen it.
-func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
+func (s *Switch) send(now units.Time, p *switchPort, e *fabric.Exit, f *fabric.Frame) {
 	prio := f.Prio & 7
 	if p.shown>>prio&1 != 0 && p.judges(f) {
 		s.showPassing(now, p, f)
 	}
 	if e.N == 0 {
-		p.env.leave(p.number)
+		p.env.Leave(p.number)
 	}
-	e.Frames[e.N].copy(f)
+	e.Frames[e.N].Copy(f)
 	e.N++
 	e.Free += units.Time(int32(f.Len)+int32(p.overhead)) * e.PerByte
 	q := &s.queues[p.number*pfc.Classes+int(prio)]
@@ -211,7 +212,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *Exit, f *Frame) {
 }
 
 // queueUp appends an admitted frame to its queue at the egress port. The port's worker calls it.
-func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
+func (s *Switch) queueUp(now units.Time, p *switchPort, f *fabric.Frame) {
 	if now >= p.attend {
 		p.attendTo(now)
 	}
@@ -219,7 +220,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 	q := &p.queues[prio]
 	switch {
 	case s.tooLong(p, f):
-		s.lose(now, p, f, DropTail)
+		s.lose(now, p, f, fabric.DropTail)
 		return
 	case p.wary>>prio&1 != 0:
 		if why, refuses := p.refuses(f); refuses {
@@ -252,23 +253,23 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *Frame) {
 }
 
 // tooLong reports whether a lossy frame that was charged finds its queue too long.
-func (s *Switch) tooLong(p *switchPort, f *Frame) bool {
-	return f.Flag&Lossless == 0 && p.queues[f.Prio&7].bytes+units.Size(f.Len) > s.tailOf(s.pool.Free()) && s.tooLongFor(p, f)
+func (s *Switch) tooLong(p *switchPort, f *fabric.Frame) bool {
+	return f.Flag&fabric.Lossless == 0 && p.queues[f.Prio&7].bytes+units.Size(f.Len) > s.tailOf(s.pool.Free()) && s.tooLongFor(p, f)
 }
 
 // discard counts a frame that never entered the buffer, and drop one of which only the action is known.
-func (s *Switch) discard(now units.Time, p *switchPort, f *Frame, why Reason) {
+func (s *Switch) discard(now units.Time, p *switchPort, f *fabric.Frame, why fabric.Reason) {
 	p.countLoss(now, f, why)
 	p.env.Free(*f)
 }
 
-func (s *Switch) drop(now units.Time, p *switchPort, f *Frame, a action, why Reason) {
+func (s *Switch) drop(now units.Time, p *switchPort, f *fabric.Frame, a action, why fabric.Reason) {
 	f.Prio = a.prio()
 	s.discard(now, p, f, why)
 }
 
 // lose discards an admitted frame at its egress port.
-func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
+func (s *Switch) lose(now units.Time, p *switchPort, f *fabric.Frame, why fabric.Reason) {
 	p.countLoss(now, f, why)
 	p.worker.notePooled(s.pool)
 	s.release(now, p.worker, p, f)
@@ -277,13 +278,13 @@ func (s *Switch) lose(now units.Time, p *switchPort, f *Frame, why Reason) {
 
 // countLoss counts a discarded frame, and notes when the first was lost that was lossless: by the priority, or by the
 // port through which it came.
-func (p *switchPort) countLoss(now units.Time, f *Frame, why Reason) {
+func (p *switchPort) countLoss(now units.Time, f *fabric.Frame, why fabric.Reason) {
 	prio := f.Prio & 7
 	p.stats.Discards[why][prio]++
 	if p.log != nil {
 		p.log.lost(now, why, prio, f.Len, p.env.Bytes(f))
 	}
-	lossless := f.Flag&Lossless != 0 || (p.sw.lossless|p.lossless)>>prio&1 != 0
+	lossless := f.Flag&fabric.Lossless != 0 || (p.sw.lossless|p.lossless)>>prio&1 != 0
 	if lossless && why.Loses() && p.stats.LostAt[prio] == units.Never {
 		p.stats.LostAt[prio] = now
 	}

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -40,7 +41,7 @@ const quiet = units.Second
 // Event is what happened at a port.
 type Event struct {
 	Kind     EventKind
-	Reason   Reason // of a discard
+	Reason   fabric.Reason // of a discard
 	Priority uint8
 	Length   uint16     // of the first frame, bytes without FCS; of a storm: of the first that waits, 0: none does
 	At, Last units.Time // of the first frame and of the last
@@ -60,7 +61,7 @@ func (e *Event) setHead(b []byte, length uint16) {
 type eventLog struct {
 	ring []Event
 	ever uint64
-	last [Reasons][pfc.Classes]uint64 // the number of the last event of a kind of discard, from 1; 0: there was none
+	last [fabric.Reasons][pfc.Classes]uint64 // the number of the last event of a kind of discard, from 1; 0: there was none
 }
 
 func newEventLog(events int) *eventLog {
@@ -80,7 +81,7 @@ func (l *eventLog) next() *Event {
 
 // lost keeps that a frame was discarded. Frames of one priority that are discarded for one reason, less than a second
 // apart, are one event.
-func (l *eventLog) lost(now units.Time, why Reason, prio uint8, length uint16, b []byte) {
+func (l *eventLog) lost(now units.Time, why fabric.Reason, prio uint8, length uint16, b []byte) {
 	n := uint64(len(l.ring))
 	if number := l.last[why][prio]; number > 0 && number+n > l.ever {
 		if e := &l.ring[(number-1)%n]; now-e.Last < quiet {

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -16,7 +17,7 @@ func TestEventsCountWhatIsDiscarded(t *testing.T) {
 		room := rapid.SampledFrom([]int{2, 7, 1000}).Draw(t, "room")
 		l := newEventLog(room)
 		type kind struct {
-			why  Reason
+			why  fabric.Reason
 			prio uint8
 		}
 		var want []Event // one at a time
@@ -24,7 +25,7 @@ func TestEventsCountWhatIsDiscarded(t *testing.T) {
 		now, frames := units.Time(0), uint64(0)
 		for i := range rapid.IntRange(0, 60).Draw(t, "frames") {
 			now += rapid.SampledFrom([]units.Time{0, units.Millisecond, units.Second - 1, units.Second, 5 * units.Second}).Draw(t, "wait")
-			k := kind{rapid.SampledFrom([]Reason{DropVLAN, DropTail, DropHeadroom}).Draw(t, "why"), rapid.Uint8Range(2, 4).Draw(t, "priority")}
+			k := kind{rapid.SampledFrom([]fabric.Reason{fabric.DropVLAN, fabric.DropTail, fabric.DropHeadroom}).Draw(t, "why"), rapid.Uint8Range(2, 4).Draw(t, "priority")}
 			l.lost(now, k.why, k.prio, uint16(100+i), []byte{byte(i)})
 			frames++
 			at, ok := last[k]
@@ -72,7 +73,7 @@ func TestTheSwitchKeepsEvents(t *testing.T) {
 	r.out(1, 1)
 	events, ever := r.sw.Events(1, nil)
 	if ever != 3 || events[0].Kind != StormBegan || events[0].Frames != 1 || events[0].Length != 500 || events[0].At != units.Millisecond ||
-		events[1].Kind != FramesLost || events[1].Reason != DropStorm || events[1].Priority != 3 || events[2].Kind != StormEnded {
+		events[1].Kind != FramesLost || events[1].Reason != fabric.DropStorm || events[1].Priority != 3 || events[2].Kind != StormEnded {
 		t.Fatalf("%+v", events)
 	}
 	if h := events[0].Head(); len(h) != EventHead || string(h[:12]) != string(bad[:12]) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -17,10 +18,10 @@ func ExampleSwitch() {
 		Static: []dataplane.StaticEntry{{MAC: there, Ports: []uint16{1}}},
 	}
 	for i := range 2 {
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: wire.MAC(0x0200_0000_0010 + i), Link: dataplane.Link{Rate: 10 * units.Gbps}})
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: wire.MAC(0x0200_0000_0010 + i), Link: fabric.Link{Rate: 10 * units.Gbps}})
 	}
-	env := dataplane.NewEnv(dataplane.NewHeaderPool(), len(c.Ports))
-	sw, err := dataplane.NewSwitch(c, []*dataplane.Env{env})
+	env := fabric.NewEnv(fabric.NewHeaderPool(), len(c.Ports))
+	sw, err := dataplane.NewSwitch(c, []*fabric.Env{env})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,9 +30,9 @@ func ExampleSwitch() {
 	f, _ := env.Alloc(64)
 	b := env.Header(f)
 	copy(b, []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xB5}) // to, from, EtherType
-	sw.Receive(units.Microsecond, 0, []dataplane.Frame{f})
+	sw.Receive(units.Microsecond, 0, []fabric.Frame{f})
 
-	var burst [4]dataplane.Frame
+	var burst [4]fabric.Frame
 	n := sw.Transmit(units.Microsecond, 1, burst[:])
 	fmt.Println(n, "frame leaves port 1:", burst[0].Len, "bytes")
 	for _, f := range burst[:n] {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -100,7 +101,7 @@ func (b *buckets) set(now units.Time, l FloodLimits, errors FloodLimit) {
 
 // flood sends a frame of unknown or group destination to every other port of its LAN that has a link,
 // as far as its kind's limit lets it.
-func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f *Frame, h *wire.Header) {
+func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f *fabric.Frame, h *wire.Header) {
 	limit := &p.buckets.unknown
 	switch {
 	case h.Dst == wire.Broadcast:
@@ -108,11 +109,11 @@ func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f *Frame, h *wire
 	case h.Dst.Multicast():
 		limit = &p.buckets.multicast
 	case s.config.NoUnknown:
-		s.discard(now, p, f, DropUnicast)
+		s.discard(now, p, f, fabric.DropUnicast)
 		return
 	}
 	if !limit.take(now, p.config.Link.WireBytes(int(f.Len))) {
-		s.discard(now, p, f, DropFlood)
+		s.discard(now, p, f, fabric.DropFlood)
 		return
 	}
 	last := noPort
@@ -126,17 +127,17 @@ func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f *Frame, h *wire
 		last = int(port)
 	}
 	if last == noPort {
-		s.discard(now, p, f, DropNoPort)
+		s.discard(now, p, f, fabric.DropNoPort)
 		return
 	}
 	s.forward(now, p, in, uint16(last), f)
 }
 
-func (s *Switch) forwardCopy(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
+func (s *Switch) forwardCopy(now units.Time, p *switchPort, in *lan, port uint16, f *fabric.Frame) {
 	p.copied[f.Prio&7]++
 	c, ok := p.env.Clone(*f)
 	if !ok {
-		p.countLoss(now, f, DropNoMemory)
+		p.countLoss(now, f, fabric.DropNoMemory)
 		return
 	}
 	s.forward(now, p, in, port, &c)

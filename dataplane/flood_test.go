@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -63,7 +64,7 @@ func TestFloodLimits(t *testing.T) {
 					t.Errorf("%s: a limit of %s holds %s", name, kind, other)
 				}
 			}
-			if n := r.stats(0).Discards[DropFlood][3]; n != 4 {
+			if n := r.stats(0).Discards[fabric.DropFlood][3]; n != 4 {
 				t.Errorf("%s, %s: %d discarded", name, kind, n)
 			}
 			known := packet(0, 1, 26, 0)
@@ -95,7 +96,7 @@ func TestEachCopyOfAFloodedFrameIsDiscardedByItself(t *testing.T) {
 	for i := range 4 {
 		st := r.stats(i)
 		received += st.RxFrames[0]
-		discards += st.Discards[DropTail][0]
+		discards += st.Discards[fabric.DropTail][0]
 	}
 	if copies := 2 * received; received != 3 || discards == 0 || received+copies != sent+discards {
 		t.Errorf("%d received, %d copies made, %d sent, %d discarded", received, copies, sent, discards)
@@ -113,8 +114,8 @@ func TestCopyWithoutMemory(t *testing.T) {
 	r := newCrewOf(t, c, 1, 2)
 	r.in(0, packet(0, 9, 0, 0), 100)
 	sent := len(r.out(1, 9)) + len(r.out(2, 9)) + len(r.out(3, 9))
-	if st := r.stats(0); sent != 2 || st.Discards[DropNoMemory][0] != 1 {
-		t.Errorf("%d of three are sent, %d are lost for want of memory", sent, st.Discards[DropNoMemory][0])
+	if st := r.stats(0); sent != 2 || st.Discards[fabric.DropNoMemory][0] != 1 {
+		t.Errorf("%d of three are sent, %d are lost for want of memory", sent, st.Discards[fabric.DropNoMemory][0])
 	}
 }
 
@@ -154,7 +155,7 @@ func TestNoFloodOfUnknownAddresses(t *testing.T) {
 	c.NoUnknown, c.Learn = true, true
 	r := newRig(t, c)
 	r.in(0, packet(0, 50, 26, 0), 100)
-	if n := r.stats(0).Discards[DropUnicast][3]; n != 1 || len(r.out(1, 4))+len(r.out(2, 4)) != 0 {
+	if n := r.stats(0).Discards[fabric.DropUnicast][3]; n != 1 || len(r.out(1, 4))+len(r.out(2, 4)) != 0 {
 		t.Errorf("%d discarded", n)
 	}
 	broadcast := packet(0, 9, 26, 0)

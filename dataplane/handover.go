@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"photon/fabric"
 	"photon/internal/memory"
 	"photon/pfc"
 	"photon/units"
@@ -25,7 +26,7 @@ const laneLen = 1 << 11
 // lane leads from one worker to another. While a frame is in it, its Digest is the port for which it
 // is: no node reads digests, and a world works out again what is 0.
 type lane struct {
-	ring    []Frame
+	ring    []fabric.Frame
 	waiting queue // for which the ring has no room
 	put     uint64
 	room    uint64 // the ring has room up to this number, by the last value read from taken
@@ -44,19 +45,19 @@ const unset = -1
 const isRelease = 1 << 31
 
 // putRelease makes f say how much of a priority of a port was released.
-func putRelease(f *Frame, port uint16, prio int, cost int64) {
-	f.put(uint64(cost), uint64(prio)<<48|isRelease|uint64(port))
+func putRelease(f *fabric.Frame, port uint16, prio int, cost int64) {
+	f.Put(uint64(cost), uint64(prio)<<48|isRelease|uint64(port))
 }
 
 // releaseOf is what putRelease has noted.
-func releaseOf(f *Frame) (port uint32, prio uint8, cost int64) {
-	return f.Digest &^ isRelease, f.Prio & 7, int64(f.words()[0])
+func releaseOf(f *fabric.Frame) (port uint32, prio uint8, cost int64) {
+	return f.Digest &^ isRelease, f.Prio & 7, int64(f.Words()[0])
 }
 
 // append puts a frame into the lane.
-func (l *lane) append(f *Frame, s *store) {
+func (l *lane) append(f *fabric.Frame, s *store) {
 	if l.waiting.frames == 0 && l.fits() {
-		l.ring[l.put%laneLen].copy(f)
+		l.ring[l.put%laneLen].Copy(f)
 		l.put++
 		return
 	}
@@ -65,7 +66,7 @@ func (l *lane) append(f *Frame, s *store) {
 
 // handOverFast takes frames of a vector from the i-th on, as far as they are for ports of other workers and
 // are charged together; it returns where the next is. What these workers write is not looked at.
-func (s *Switch) handOverFast(w *switchWorker, v *vector, burst []Frame, i int) int {
+func (s *Switch) handOverFast(w *switchWorker, v *vector, burst []fabric.Frame, i int) int {
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a, f := acts[i], &burst[i]
@@ -73,7 +74,7 @@ func (s *Switch) handOverFast(w *switchWorker, v *vector, burst []Frame, i int) 
 			break
 		}
 		v.charges[a&7] += s.cost(f.Len)
-		f.words()[1] = uint64(a.out()) | uint64(a&actFrame) // the digest is the port: see lane
+		f.Words()[1] = uint64(a.out()) | uint64(a&actFrame) // the digest is the port: see lane
 		w.lanes[s.owner[a.out()]].append(f, &w.store)
 	}
 	return i
@@ -90,27 +91,27 @@ func (l *lane) fits() bool {
 func (l *lane) publish(s *store) {
 	for l.waiting.frames > 0 && l.fits() {
 		f := l.waiting.run(1)
-		l.ring[l.put%laneLen].copy(&f[0])
+		l.ring[l.put%laneLen].Copy(&f[0])
 		l.put++
 		l.waiting.drop(1, units.Size(f[0].Len), s)
 	}
 	if l.ready.Load() != l.put {
 		memory.Publish(&l.ready, l.put)
 		at := l.put % laneLen // the other core has read these lines, a round of the ring ago
-		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(2*MaxBurst, laneLen-at))/4)
+		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(2*fabric.MaxBurst, laneLen-at))/4)
 	}
 }
 
 // all calls do for all that is in the lane, and each for every frame. Both workers are at rest.
-func (l *lane) all(do func(*Frame)) {
+func (l *lane) all(do func(*fabric.Frame)) {
 	for i := l.taken.Load(); i < l.put; i++ {
 		do(&l.ring[i%laneLen])
 	}
 	l.waiting.each(do)
 }
 
-func (l *lane) each(do func(*Frame)) {
-	l.all(func(f *Frame) {
+func (l *lane) each(do func(*fabric.Frame)) {
+	l.all(func(f *fabric.Frame) {
 		if f.Digest&isRelease == 0 {
 			do(f)
 		}
@@ -118,7 +119,7 @@ func (l *lane) each(do func(*Frame)) {
 }
 
 // handOver gives an admitted frame to the worker of its egress port.
-func (s *Switch) handOver(w *switchWorker, to uint, f *Frame) {
+func (s *Switch) handOver(w *switchWorker, to uint, f *fabric.Frame) {
 	f.Digest = uint32(to)
 	w.lanes[s.owner[to]].append(f, &w.store)
 }
@@ -137,7 +138,7 @@ func (s *Switch) sendReleases(w *switchWorker) {
 		l := &w.lanes[s.owner[port]]
 		for prio, cost := range w.released[port] {
 			if cost != 0 {
-				var f Frame
+				var f fabric.Frame
 				putRelease(&f, port, prio, cost)
 				l.append(&f, &w.store)
 			}
@@ -153,7 +154,7 @@ func (s *Switch) applyReleases(now units.Time) {
 	for _, w := range s.workers {
 		s.sendReleases(w)
 		for i := range w.lanes {
-			w.lanes[i].all(func(f *Frame) {
+			w.lanes[i].all(func(f *fabric.Frame) {
 				if f.Digest&isRelease != 0 {
 					port, prio, cost := releaseOf(f)
 					s.giveBack(now, &s.ports[port], prio, cost)
@@ -192,7 +193,7 @@ func (s *Switch) Poll(now units.Time, worker int) {
 // mostTaken is how many frames a worker takes out of a lane in one poll: a burst for each of its ports. It sends what it
 // took before it takes more: two workers that each wait until the other has finished hundreds of frames are only as
 // fast as one. Releases do not count.
-func (w *switchWorker) mostTaken() int { return MaxBurst * max(len(w.ports), 2) }
+func (w *switchWorker) mostTaken() int { return fabric.MaxBurst * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.
 func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
@@ -203,7 +204,7 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 	end := at
 	for frames, most := 0, w.mostTaken(); end < ready && frames < most; end++ {
 		if f := &l.ring[end%laneLen]; f.Digest&isRelease == 0 {
-			w.env.fetch(f)
+			w.env.AskToWrite(f)
 			frames++
 		}
 	}
@@ -220,7 +221,7 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 		}
 		to := &s.ports[f.Digest]
 		f.Digest = 0
-		if e := w.env.Exit(to.number); w.env.Queue == QueueNothing && to.passes(now, e, &f) && !s.tooLong(to, &f) {
+		if e := w.env.Exit(to.number); w.env.Queue == fabric.QueueNothing && to.passes(now, e, &f) && !s.tooLong(to, &f) {
 			s.release(now, w, to, &f)
 			s.send(now, to, e, &f)
 		} else {
@@ -238,7 +239,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 	for ; at < end; at++ {
 		f := &l.ring[at%laneLen]
 		prio, length := f.Prio&7, int64(f.Len)
-		lossy := f.Flag&Lossless == 0 // releases have no flags either
+		lossy := f.Flag&fabric.Lossless == 0 // releases have no flags either
 		if lossy {
 			if f.Digest&isRelease != 0 || f.In >= s.limitedFrom || s.ports[f.Digest].wary>>prio&1 != 0 {
 				break
@@ -251,15 +252,15 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 			}
 		}
 		e, q := w.env.Exit(int(f.Digest)), &s.queues[int(f.Digest)*pfc.Classes+int(prio)]
-		where, what := f.words()[0], f.words()[1]&^(1<<32-1)
-		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == QueueNothing {
+		where, what := f.Words()[0], f.Words()[1]&^(1<<32-1)
+		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == fabric.QueueNothing {
 			if int(n) >= len(e.Frames) || e.Free > now || e.PerByte != 0 || q.left < 0 {
 				break
 			}
 			if n == 0 {
-				w.env.leave(int(f.Digest))
+				w.env.Leave(int(f.Digest))
 			}
-			e.Frames[n].put(where, what)
+			e.Frames[n].Put(where, what)
 			e.N = n + 1
 			q.left += 1<<40 | tally(f.Len)
 			q.longest = max(q.longest, f.Len)
@@ -275,7 +276,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 		if lossy {
 			q.unjudged += uint32(^s.config.Judged >> prio & 1)
 		}
-		q.tail.frames[q.last].put(where, what)
+		q.tail.frames[q.last].Put(where, what)
 		q.last++
 		q.frames++
 		q.bytes += units.Size(length)

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"net/netip"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -56,8 +57,8 @@ func tooBig(mtu int) icmpKind {
 
 // makeICMPError makes an error for the sender of a packet, unless the port's rate of errors is exhausted. It goes back to
 // the station that sent the frame. The frame's IP header is valid, and there is at most one tag.
-func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *Frame, what icmpKind) {
-	c, b, begin := &s.config.Router.ICMP, p.env.Bytes(f), f.l3()
+func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *fabric.Frame, what icmpKind) {
+	c, b, begin := &s.config.Router.ICMP, p.env.Bytes(f), f.L3()
 	ip := b[begin:]
 	if c.Rate == 0 || f.In == ownFrame || !wire.MayComplain(ip) {
 		return
@@ -90,14 +91,14 @@ func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *Frame, what icm
 	}
 	wire.EncodeICMPError(out[begin:], ip, from, c.DSCP<<2, kind)
 	p.stats.ICMPSent++
-	g.In, g.Prio, g.Flag = ownFrame, prio, Flag(begin)
+	g.In, g.Prio, g.Flag = ownFrame, prio, fabric.Flag(begin)
 	p.made[g.Prio&7]++
 	p.worker.pending = ownPacket{g, in}
 }
 
 // ownPacket is an error or an answer on its way to whom it is for: at most one is, after what came before its packet.
 type ownPacket struct {
-	frame Frame
+	frame fabric.Frame
 	in    *lan // nil: there is none
 }
 
@@ -121,12 +122,12 @@ func (s *Switch) sendOwn(now units.Time, p *switchPort, x ownPacket) {
 }
 
 // tooLongToRoute sends "too big" for a packet that is longer than any frame the switch takes, if it would be routed.
-func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *Frame, h *wire.Header) {
-	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || f.l3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
+func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *fabric.Frame, h *wire.Header) {
+	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || f.L3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
 		return
 	}
-	ip := p.env.Bytes(f)[f.l3():]
-	if !wire.HeaderOK(ip, int(f.Len)-f.l3()) || !wire.SourceOK(ip) || wire.MayFragment(ip) || wire.TTL(ip) <= 1 {
+	ip := p.env.Bytes(f)[f.L3():]
+	if !wire.HeaderOK(ip, int(f.Len)-f.L3()) || !wire.SourceOK(ip) || wire.MayFragment(ip) || wire.TTL(ip) <= 1 {
 		return
 	}
 	if group := s.routeOf(p, ip); group >= firstGroup {

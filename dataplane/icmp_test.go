@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -57,8 +58,8 @@ func TestICMPComesFromWhereThePacketCame(t *testing.T) {
 			if len(x.tag) > 0 && binary.BigEndian.Uint16(got[14:])&wire.VLANID != uint16(x.tag[3]) {
 				t.Errorf("%+v: tag % x", x, got[12:16])
 			}
-			if st := r.stats(x.port); st.Discards[DropTTL][3] == 0 || st.ICMPSent == 0 || st.ICMPLimited != 0 {
-				t.Errorf("%+v: %d discarded, %d sent, %d not", x, st.Discards[DropTTL][3], st.ICMPSent, st.ICMPLimited)
+			if st := r.stats(x.port); st.Discards[fabric.DropTTL][3] == 0 || st.ICMPSent == 0 || st.ICMPLimited != 0 {
+				t.Errorf("%+v: %d discarded, %d sent, %d not", x, st.Discards[fabric.DropTTL][3], st.ICMPSent, st.ICMPLimited)
 			}
 		}
 	})
@@ -77,7 +78,7 @@ func TestICMPIsLimited(t *testing.T) {
 			r.in(1, b, 120)
 		}
 		for port := range 2 {
-			if st := r.stats(port); st.ICMPSent != 3 || st.ICMPLimited != 7 || st.Discards[DropTTL][3] != 10 {
+			if st := r.stats(port); st.ICMPSent != 3 || st.ICMPLimited != 7 || st.Discards[fabric.DropTTL][3] != 10 {
 				t.Errorf("port %d: %d sent, %d not", port, st.ICMPSent, st.ICMPLimited)
 			}
 		}
@@ -107,8 +108,8 @@ func TestICMPIsNoLongerThanItsPortTakes(t *testing.T) {
 		{"fd00::1", "2001:db8::1", 400, func([]byte) {}},
 		{"fd00::1", "fd00:1::7", 1600, func([]byte) {}}, // it is too long for any port
 	} {
-		env := NewEnv(NewHeaderPoolOf(2048), len(c.Ports))
-		sw, err := NewSwitch(c, []*Env{env})
+		env := fabric.NewEnv(fabric.NewHeaderPoolOf(2048), len(c.Ports))
+		sw, err := NewSwitch(c, []*fabric.Env{env})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestICMPIsNoLongerThanItsPortTakes(t *testing.T) {
 		x.make(b)
 		r.in(0, b, len(b))
 		if out := r.out(0, 4); len(out) != 1 || wire.TotalLen(out[0][14:]) != 400 || len(out[0]) != 414 {
-			t.Errorf("%s to %s: %d frames leave; %d errors were sent, and %d too long", x.src, x.dst, len(out), r.stats(0).ICMPSent, r.stats(0).Discards[DropOversize][6])
+			t.Errorf("%s to %s: %d frames leave; %d errors were sent, and %d too long", x.src, x.dst, len(out), r.stats(0).ICMPSent, r.stats(0).Discards[fabric.DropOversize][6])
 		}
 		r.audit()
 	}
@@ -130,8 +131,8 @@ func TestICMPIsOfThePacketThatIsTooLong(t *testing.T) {
 	for length, want := range map[int]uint64{1500: 0, 1501: 1} {
 		r := newRig(t, c)
 		r.in(0, ip("fd00::1", "fd00:1::7", 14+length), 14+length+20)
-		if st := r.stats(0); st.ICMPSent != want || st.Discards[DropOversize][3] != 1 {
-			t.Errorf("%d bytes: %d errors, %d discarded", length, st.ICMPSent, st.Discards[DropOversize][3])
+		if st := r.stats(0); st.ICMPSent != want || st.Discards[fabric.DropOversize][3] != 1 {
+			t.Errorf("%d bytes: %d errors, %d discarded", length, st.ICMPSent, st.Discards[fabric.DropOversize][3])
 		}
 	}
 }

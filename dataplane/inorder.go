@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -15,29 +16,29 @@ import (
 // theirs. All is done as Receive and Serve do it, but keys and actions are worked out for many frames together.
 
 // inOrder handles all events of a span that are left when some arrivals have been handled.
-func (s *Switch) inOrder(x *Span, taken int) {
+func (s *Switch) inOrder(x *fabric.Span, taken int) {
 	w := s.workers[0]
 	frames := x.Frames[taken:]
 	keys := x.Keys[taken:]
 	env, c, mine := w.env, &w.cache, scratchOf(w.env.Pool)
 	v, f, a := &mine.vector, &mine.frame, &mine.agenda
-	env.askAll(frames[:min(MaxBurst, len(frames))])
+	env.AskAll(frames[:min(fabric.MaxBurst, len(frames))])
 	known, first, used := 0, 0, 0 // the actions of frames from first on and before known are known
 	a.plan(x, env)
 	for i := range frames {
 		key := keys[i]
-		now, port := x.at(key), int(uint16(key))
-		if a.next>>KeyPortBits < key>>KeyPortBits {
-			s.serveInOrder(x, a, key>>KeyPortBits)
+		now, port := x.At(key), int(uint16(key))
+		if a.next>>fabric.KeyPortBits < key>>fabric.KeyPortBits {
+			s.serveInOrder(x, a, key>>fabric.KeyPortBits)
 		}
-		if i%MaxBurst == 0 {
-			env.askAll(frames[min(i+MaxBurst, len(frames)):min(i+2*MaxBurst, len(frames))])
+		if i%fabric.MaxBurst == 0 {
+			env.AskAll(frames[min(i+fabric.MaxBurst, len(frames)):min(i+2*fabric.MaxBurst, len(frames))])
 		}
-		switch env.Queue = QueueNothing; {
-		case keys[i+1]>>KeyPortBits == key>>KeyPortBits:
-			env.Queue = QueueAll
+		switch env.Queue = fabric.QueueNothing; {
+		case keys[i+1]>>fabric.KeyPortBits == key>>fabric.KeyPortBits:
+			env.Queue = fabric.QueueAll
 		case a.serves(x, now):
-			env.Queue = QueueIfDependent
+			env.Queue = fabric.QueueIfDependent
 		}
 		p := &s.ports[port]
 		switch {
@@ -45,10 +46,10 @@ func (s *Switch) inOrder(x *Span, taken int) {
 			known = i
 		case i >= known || c.used != used: // what was remembered meanwhile may have displaced an action
 			used, first = c.used, i
-			known = i + s.known(&s.ports[0], &v.match, frames[i:min(i+MaxBurst, len(frames))], v.acts[:])
+			known = i + s.known(&s.ports[0], &v.match, frames[i:min(i+fabric.MaxBurst, len(frames))], v.acts[:])
 			v.sums = [pfc.Classes]tally{} // they are counted one by one
 		}
-		f.copy(&frames[i]) // what arrived is not changed
+		f.Copy(&frames[i]) // what arrived is not changed
 		if i < known && now < p.attend && p.refused == 0 && !p.sampled {
 			s.receiveKnown(now, p, f, v.acts[i-first]|s.through(p))
 			p.wakeToAnswer(now)
@@ -57,10 +58,10 @@ func (s *Switch) inOrder(x *Span, taken int) {
 		}
 		for _, out := range env.Left() {
 			e, wire := env.Exit(int(out)), &x.Wires[out]
-			d := x.leave()
-			d.Frame.copy(&e.Frames[0])
+			d := x.Leave()
+			d.Frame.Copy(&e.Frames[0])
 			e.N = 0
-			e.Free = now + wire.took(d.Len)
+			e.Free = now + wire.Took(d.Len)
 			d.Gone, d.Port = e.Free, int32(out)
 			if wire.At < e.Free {
 				a.put(x, int(out), e.Free)
@@ -70,7 +71,7 @@ func (s *Switch) inOrder(x *Span, taken int) {
 			a.woken(x, env, now)
 		}
 	}
-	s.serveInOrder(x, a, math.MaxUint64>>KeyPortBits)
+	s.serveInOrder(x, a, math.MaxUint64>>fabric.KeyPortBits)
 }
 
 // agenda is when ports are to be served within a span: keys as those of arrivals, sorted from done on. A port whose
@@ -82,13 +83,13 @@ type agenda struct {
 }
 
 // plan begins the agenda of a span, and notes when ports are to be served as their node knows it.
-func (a *agenda) plan(x *Span, env *Env) {
+func (a *agenda) plan(x *fabric.Span, env *fabric.Env) {
 	a.keys, a.done = a.keys[:0], 0
 	for i := range x.Wires {
 		at := x.Wires[i].At
 		env.SetDue(i, at)
 		if at < x.End {
-			a.keys = append(a.keys, uint64(at-x.Base)<<KeyPortBits|uint64(i))
+			a.keys = append(a.keys, uint64(at-x.Base)<<fabric.KeyPortBits|uint64(i))
 		}
 	}
 	slices.Sort(a.keys)
@@ -102,11 +103,11 @@ func (a *agenda) note() {
 }
 
 // put puts down when a port is to be served. Most of what is put down is later than all that is there.
-func (a *agenda) put(x *Span, port int, at units.Time) {
+func (a *agenda) put(x *fabric.Span, port int, at units.Time) {
 	if x.Wires[port].At = at; at >= x.End {
 		return
 	}
-	key := uint64(at-x.Base)<<KeyPortBits | uint64(port)
+	key := uint64(at-x.Base)<<fabric.KeyPortBits | uint64(port)
 	a.keys = append(a.keys, key)
 	i := len(a.keys) - 1
 	for ; i > a.done && a.keys[i-1] > key; i-- {
@@ -117,14 +118,14 @@ func (a *agenda) put(x *Span, port int, at units.Time) {
 }
 
 // first is the next entry, and whether it holds.
-func (a *agenda) first(x *Span) (at units.Time, port int, valid bool) {
-	at, port = x.at(a.next), int(uint16(a.next))
+func (a *agenda) first(x *fabric.Span) (at units.Time, port int, valid bool) {
+	at, port = x.At(a.next), int(uint16(a.next))
 	return at, port, x.Wires[port].At == at
 }
 
 // serves reports whether a port is to be served at an instant before which none is.
-func (a *agenda) serves(x *Span, now units.Time) bool {
-	for x.at(a.next) == now {
+func (a *agenda) serves(x *fabric.Span, now units.Time) bool {
+	for x.At(a.next) == now {
 		if _, _, valid := a.first(x); valid {
 			return true
 		}
@@ -135,20 +136,20 @@ func (a *agenda) serves(x *Span, now units.Time) bool {
 }
 
 // serveInOrder has the ports send what leaves before an instant.
-func (s *Switch) serveInOrder(x *Span, a *agenda, until uint64) {
+func (s *Switch) serveInOrder(x *fabric.Span, a *agenda, until uint64) {
 	env := s.workers[0].env
-	for a.next>>KeyPortBits < until {
+	for a.next>>fabric.KeyPortBits < until {
 		now, port, valid := a.first(x)
 		a.done++
 		if a.note(); !valid {
 			continue
 		}
 		wire := &x.Wires[port]
-		e, d := env.Exit(port), x.leave()
+		e, d := env.Exit(port), x.Leave()
 		env.SetDue(port, units.Never)
 		sent, next := s.Serve(now, port, &d.Frame)
 		if sent {
-			e.Free = now + wire.took(d.Len)
+			e.Free = now + wire.Took(d.Len)
 			d.Gone, d.Port = e.Free, int32(port)
 		} else if x.Left = x.Left[:len(x.Left)-1]; next <= now {
 			panic(fmt.Sprintf("dataplane: port %d has nothing to send at %v and is due at %v", port, now, next))
@@ -167,7 +168,7 @@ func (s *Switch) serveInOrder(x *Span, a *agenda, until uint64) {
 }
 
 // woken notes when ports are to be served that were woken.
-func (a *agenda) woken(x *Span, env *Env, now units.Time) {
+func (a *agenda) woken(x *fabric.Span, env *fabric.Env, now units.Time) {
 	for _, port := range env.Woken() {
 		wire := &x.Wires[port]
 		if wire.PerByte == 0 {

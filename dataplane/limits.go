@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"photon/fabric"
 	"photon/internal/memory"
 	"photon/pfc"
 	"photon/units"
@@ -149,16 +150,16 @@ func (s *Switch) setAside(c *SwitchConfig) {
 // eachLossy calls do for every lossy frame in a queue or on its way to it from another worker. No worker runs.
 func (s *Switch) eachLossy(do func(queue int, cost int64)) {
 	for i := range s.queues {
-		s.queues[i].each(func(f *Frame) {
-			if f.Flag&Lossless == 0 {
+		s.queues[i].each(func(f *fabric.Frame) {
+			if f.Flag&fabric.Lossless == 0 {
 				do(i, s.cost(f.Len))
 			}
 		})
 	}
 	for _, w := range s.workers {
 		for i := range w.lanes {
-			w.lanes[i].each(func(f *Frame) {
-				if f.Flag&Lossless == 0 {
+			w.lanes[i].each(func(f *fabric.Frame) {
+				if f.Flag&fabric.Lossless == 0 {
 					do(int(f.Digest)*pfc.Classes+int(f.Prio&7), s.cost(f.Len))
 				}
 			})
@@ -205,7 +206,7 @@ func (p *switchPort) lossyLimit(pool *pfc.Pool) LossyLimit {
 
 // chargeLossy charges a lossy frame that is to be queued at a port, or discards it, where limits are to be asked and
 // for frames of the switch's own. to is nil if it is not known yet by which port the frame leaves.
-func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *Frame) bool {
+func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *fabric.Frame) bool {
 	prio, cost, own := f.Prio&7, s.cost(f.Len), f.In == ownFrame
 	if own {
 		scratchOf(p.env.Pool).vector.admitSingly()
@@ -214,11 +215,11 @@ func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *Frame) bool {
 	if m != nil {
 		pooled = m.add(cost)
 	}
-	why := DropBuffer
+	why := fabric.DropBuffer
 	switch {
 	case pooled == 0:
 	case !own && p.crowds(cost, s.pool.Free()):
-		why = DropIngress
+		why = fabric.DropIngress
 		fallthrough
 	case !s.pool.Take(pooled):
 		if m != nil {
@@ -235,7 +236,7 @@ func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *Frame) bool {
 
 // releaseLossy gives back what a lossy frame took that leaves by a port; nil: it was not known yet. It reports
 // whether that is all, which it is for a frame of the switch's own.
-func (s *Switch) releaseLossy(now units.Time, to *switchPort, f *Frame, cost int64) (own bool) {
+func (s *Switch) releaseLossy(now units.Time, to *switchPort, f *fabric.Frame, cost int64) (own bool) {
 	if m := s.minimumOf(to, f.Prio); m != nil {
 		s.pool.Add(m.add(-cost))
 	} else {
@@ -249,7 +250,7 @@ func (s *Switch) releaseLossy(now units.Time, to *switchPort, f *Frame, cost int
 }
 
 // tooLongFor reports whether a lossy frame that was charged finds its queue too long, by the queue's own limits.
-func (s *Switch) tooLongFor(p *switchPort, f *Frame) bool {
+func (s *Switch) tooLongFor(p *switchPort, f *fabric.Frame) bool {
 	prio := f.Prio & 7
 	if m := s.minimumOf(p, prio); m != nil && m.covers() {
 		return false

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"testing"
 
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -26,13 +27,13 @@ func TestPortHasALimitOfLossyFrames(t *testing.T) {
 				for range 8 {
 					r.in(0, packet(0, 2, 0, 0), length)
 				}
-				if n := r.stats(0).Discards[DropIngress][0]; n != 3 {
+				if n := r.stats(0).Discards[fabric.DropIngress][0]; n != 3 {
 					t.Errorf("%d of 8 frames are discarded, not 3", n)
 				}
 				for range 8 {
 					r.in(1, packet(1, 2, 0, 0), length)
 				}
-				if a, b := r.stats(1).Discards[DropIngress][0], r.stats(1).Discards[DropBuffer][0]; a != 0 || b != 3 {
+				if a, b := r.stats(1).Discards[fabric.DropIngress][0], r.stats(1).Discards[fabric.DropBuffer][0]; a != 0 || b != 3 {
 					t.Errorf("of 8 frames of a port without a limit %d are discarded for one, and %d for want of room", a, b)
 				}
 			})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -102,7 +103,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 		s.changes.Add(1)
 		if p.down {
 			for prio := range pfc.Classes {
-				s.flush(now, p, prio, DropLink)
+				s.flush(now, p, prio, fabric.DropLink)
 			}
 			resumed := p.egress.Clear(now)
 			p.note()
@@ -172,11 +173,11 @@ func (s *Switch) resize() {
 }
 
 // whyShut is why a queue that takes no frames takes none.
-func (p *switchPort) whyShut() Reason {
+func (p *switchPort) whyShut() fabric.Reason {
 	if p.down {
-		return DropLink
+		return fabric.DropLink
 	}
-	return DropStorm
+	return fabric.DropStorm
 }
 
 // StopPeers has the switch pause its peers' lossless priorities from now on, so that
@@ -218,7 +219,7 @@ func (s *Switch) Queued() (n int) {
 	}
 	for _, w := range s.workers {
 		for i := range w.lanes {
-			w.lanes[i].each(func(*Frame) { n++ })
+			w.lanes[i].each(func(*fabric.Frame) { n++ })
 		}
 		n += w.waits
 	}

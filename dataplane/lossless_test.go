@@ -3,6 +3,7 @@ package dataplane
 import (
 	"testing"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -82,8 +83,8 @@ func TestShortLossyFramesLeaveBuffers(t *testing.T) {
 		for range max(33_000, c.Frames()) + 1000 {
 			r.in(0, packet(0, 1, 0, 0), 60)
 		}
-		if st := r.stats(0); st.Discards[DropBuffer][0] < 1000 {
-			t.Errorf("cells of %v: %d of the lossy frames are discarded", cell, st.Discards[DropBuffer][0])
+		if st := r.stats(0); st.Discards[fabric.DropBuffer][0] < 1000 {
+			t.Errorf("cells of %v: %d of the lossy frames are discarded", cell, st.Discards[fabric.DropBuffer][0])
 		}
 		for range 22 { // XOFF is at 20 KB, and cells are more than their frames
 			r.in(0, packet(0, 2, 26, 0), 1000)
@@ -151,7 +152,7 @@ func TestWatermarkOfWhatPasses(t *testing.T) {
 	eachWay(t, c, func(t *testing.T, r *rig) {
 		r.in(0, packet(0, 1, 26, wire.ECT0), 100) // the first of a key is queued
 		r.out(1, 1)
-		r.env.Exit(1).Frames = make([]Frame, 4)
+		r.env.Exit(1).Frames = make([]fabric.Frame, 4)
 		for _, length := range []int{300, 900, 500} {
 			r.in(0, packet(0, 1, 26, wire.ECT0), length)
 		}

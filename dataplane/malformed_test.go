@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -109,31 +110,31 @@ var malformed = []struct {
 	bytes  []byte
 	length int // 0: of bytes
 	want   becomes
-	why    Reason
+	why    fabric.Reason
 }{
-	{"one byte", []byte{0x02}, 0, discarded, DropMalformed},
-	{"no source", packet(0, 1, 26, 2)[:9], 0, discarded, DropMalformed},
-	{"no EtherType", packet(0, 1, 26, 2)[:12], 0, discarded, DropMalformed},
-	{"half an EtherType", packet(0, 1, 26, 2)[:13], 0, discarded, DropMalformed},
+	{"one byte", []byte{0x02}, 0, discarded, fabric.DropMalformed},
+	{"no source", packet(0, 1, 26, 2)[:9], 0, discarded, fabric.DropMalformed},
+	{"no EtherType", packet(0, 1, 26, 2)[:12], 0, discarded, fabric.DropMalformed},
+	{"half an EtherType", packet(0, 1, 26, 2)[:13], 0, discarded, fabric.DropMalformed},
 	{"Ethernet header only", packet(0, 1, 26, 2)[:14], 0, forwarded, 0},
 	{"half an IPv4 header", packet(0, 1, 26, 2)[:24], 0, forwarded, 0},
 	{"IPv4 header only", packet(0, 1, 26, 2)[:34], 0, forwarded, 0},
 	{"half a UDP header", packet(0, 1, 26, 2)[:38], 0, forwarded, 0},
 	{"UDP header only", packet(0, 1, 26, 2)[:42], 0, forwarded, 0},
 	{"half a base transport header", packet(0, 1, 26, 2)[:48], 0, forwarded, 0},
-	{"all zero", make([]byte, 60), 0, discarded, DropSource},
-	{"all ones", bytes.Repeat([]byte{0xFF}, 60), 0, discarded, DropSource},
+	{"all zero", make([]byte, 60), 0, discarded, fabric.DropSource},
+	{"all ones", bytes.Repeat([]byte{0xFF}, 60), 0, discarded, fabric.DropSource},
 
 	{"destination zero", with(packet(0, 1, 26, 2), func(b []byte) { clear(b[:6]) }), 0, flooded, 0},
-	{"source zero", with(packet(0, 1, 26, 2), func(b []byte) { clear(b[6:12]) }), 0, discarded, DropSource},
-	{"source a group", with(packet(0, 1, 26, 2), func(b []byte) { b[6] |= 1 }), 0, discarded, DropSource},
-	{"source broadcast", with(packet(0, 1, 26, 2), func(b []byte) { wire.Broadcast.Put(b[6:]) }), 0, discarded, DropSource},
+	{"source zero", with(packet(0, 1, 26, 2), func(b []byte) { clear(b[6:12]) }), 0, discarded, fabric.DropSource},
+	{"source a group", with(packet(0, 1, 26, 2), func(b []byte) { b[6] |= 1 }), 0, discarded, fabric.DropSource},
+	{"source broadcast", with(packet(0, 1, 26, 2), func(b []byte) { wire.Broadcast.Put(b[6:]) }), 0, discarded, fabric.DropSource},
 	{"source is destination", packet(1, 1, 26, 2), 0, forwarded, 0},
-	{"to where it comes from", packet(1, 0, 26, 2), 0, discarded, DropNoPort},
+	{"to where it comes from", packet(1, 0, 26, 2), 0, discarded, fabric.DropNoPort},
 	{"longest", packet(0, 1, 26, 2), 1500 + 14, forwarded, 0},
-	{"one too long", packet(0, 1, 26, 2), 1500 + 14 + 2*4 + 1, discarded, DropOversize},
-	{"jumbo", packet(0, 1, 26, 2), 9216, discarded, DropOversize},
-	{"the longest there is", packet(0, 1, 26, 2), 1<<16 - 1, discarded, DropOversize},
+	{"one too long", packet(0, 1, 26, 2), 1500 + 14 + 2*4 + 1, discarded, fabric.DropOversize},
+	{"jumbo", packet(0, 1, 26, 2), 9216, discarded, fabric.DropOversize},
+	{"the longest there is", packet(0, 1, 26, 2), 1<<16 - 1, discarded, fabric.DropOversize},
 
 	{"IPv4 checksum", with(packet(0, 1, 26, 0), put16(24, 0xBEEF)), 0, forwarded, 0},
 	{"IPv4 of version 5", with(packet(0, 1, 26, 2), func(b []byte) { b[14] = 0x55 }), 0, forwarded, 0},
@@ -172,12 +173,12 @@ var malformed = []struct {
 	{"PFC, no opcode", pauseFrame(3, 5)[:14], 0, refused, 0},
 	{"MAC control of opcode 0", with(pauseFrame(3, 5), put16(14, 0)), 0, refused, 0},
 	{"MAC control of opcode 0xFFFF", with(pauseFrame(3, 5), put16(14, 0xFFFF)), 0, refused, 0},
-	{"MAC control behind a CN-TAG", behindTags(pauseFrame(3, 5), []byte{0x22, 0xE9, 0, 1}), 0, discarded, DropReserved},
-	{"MAC control behind a tag", behindTags(pauseFrame(3, 5), vlan), 0, discarded, DropReserved},
-	{"MAC control to a host behind a tag", behindTags(with(pauseFrame(3, 5), func(b []byte) { mac(1).Put(b) }), vlan), 0, discarded, DropReserved},
-	{"MAC control to a host behind two tags", behindTags(with(pauseFrame(3, 5), func(b []byte) { mac(1).Put(b) }), qinq, vlan), 0, discarded, DropReserved},
-	{"IPv4 to the address of MAC control", with(packet(0, 1, 26, 2), func(b []byte) { copy(b, pauseFrame(3, 5)[:6]) }), 0, discarded, DropReserved},
-	{"spanning tree", with(packet(0, 1, 0, 0), func(b []byte) { wire.MAC(0x0180_C200_0000).Put(b) }), 0, discarded, DropReserved},
+	{"MAC control behind a CN-TAG", behindTags(pauseFrame(3, 5), []byte{0x22, 0xE9, 0, 1}), 0, discarded, fabric.DropReserved},
+	{"MAC control behind a tag", behindTags(pauseFrame(3, 5), vlan), 0, discarded, fabric.DropReserved},
+	{"MAC control to a host behind a tag", behindTags(with(pauseFrame(3, 5), func(b []byte) { mac(1).Put(b) }), vlan), 0, discarded, fabric.DropReserved},
+	{"MAC control to a host behind two tags", behindTags(with(pauseFrame(3, 5), func(b []byte) { mac(1).Put(b) }), qinq, vlan), 0, discarded, fabric.DropReserved},
+	{"IPv4 to the address of MAC control", with(packet(0, 1, 26, 2), func(b []byte) { copy(b, pauseFrame(3, 5)[:6]) }), 0, discarded, fabric.DropReserved},
+	{"spanning tree", with(packet(0, 1, 0, 0), func(b []byte) { wire.MAC(0x0180_C200_0000).Put(b) }), 0, discarded, fabric.DropReserved},
 	{"probe for deadlocks, cut", with(packet(0, 1, 0, 0)[:16], func(b []byte) { pfc.ProbeDestination.Put(b); put16(12, pfc.ProbeType)(b) }), 0, refused, 0},
 }
 
@@ -234,7 +235,7 @@ func TestMalformedFrames(t *testing.T) {
 			good := packet(2, 1, 0, 0)
 			for _, r := range w {
 				r.now = units.Second
-				var burst []Frame
+				var burst []fabric.Frame
 				for i := range 9 {
 					b, n := good, 64
 					if i == 4 {

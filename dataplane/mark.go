@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"photon/cnp"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -48,8 +49,8 @@ func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes
 
 // judges reports whether the congestion point of a frame's queue judges the frame: it is lossless, or its lossy priority has a
 // congestion point, too.
-func (p *switchPort) judges(f *Frame) bool {
-	return f.Flag&Lossless != 0 || p.sw.config.Judged>>(f.Prio&7)&1 != 0
+func (p *switchPort) judges(f *fabric.Frame) bool {
+	return f.Flag&fabric.Lossless != 0 || p.sw.config.Judged>>(f.Prio&7)&1 != 0
 }
 
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
@@ -75,7 +76,7 @@ func (p *switchPort) setPoints(points [pfc.Classes]point) {
 
 // mark passes frames of one queue, which are about to leave it together, to the congestion point; they are
 // still in the queue. If it has to see each frame, there is only one.
-func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
+func (p *switchPort) mark(now units.Time, prio uint8, burst []fabric.Frame) {
 	point, q := &p.points[prio], &p.queues[prio]
 	switch {
 	case !p.judges(&burst[0]): // no scheme judges them
@@ -103,7 +104,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []Frame) {
 }
 
 // judge passes one frame to the congestion point, with the bytes that the frame leaves behind, and writes its mark.
-func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *Frame) {
+func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames int, f *fabric.Frame) {
 	point := &p.points[prio]
 	p.show(f)
 	switch point.cp.Dequeue(now, marking.Queue{Bytes: bytes, Frames: frames}, &scratchOf(p.env.Pool).packet) {
@@ -117,9 +118,9 @@ func (p *switchPort) judge(now units.Time, prio uint8, bytes units.Size, frames 
 }
 
 // markCE writes congestion experienced into a frame, if it may be marked.
-func (p *switchPort) markCE(f *Frame) {
+func (p *switchPort) markCE(f *fabric.Frame) {
 	done, ok := false, false
-	if b := p.env.Start(f); b != nil && f.Len >= wire.HeadersLen && f.Flag&(Markable|offsetL3) == Markable|wire.EthernetLen {
+	if b := p.env.Start(f); b != nil && f.Len >= wire.HeadersLen && f.Flag&(fabric.Markable|fabric.OffsetL3) == fabric.Markable|wire.EthernetLen {
 		f.Digest = 0
 		done, ok = wire.MarkPlain((*[wire.PlainLen]byte)(b[wire.EthernetLen:]))
 	}
@@ -131,12 +132,12 @@ func (p *switchPort) markCE(f *Frame) {
 
 // setECN writes an ECN codepoint into a frame, unless it is not ECN-capable or a CNP: the notice itself is
 // never marked.
-func (p *switchPort) setECN(f *Frame, ecn uint8) bool {
-	if f.Flag&Markable == 0 {
+func (p *switchPort) setECN(f *fabric.Frame, ecn uint8) bool {
+	if f.Flag&fabric.Markable == 0 {
 		return false
 	}
 	f.Digest = 0
-	ip := p.env.Bytes(f)[f.l3():]
+	ip := p.env.Bytes(f)[f.L3():]
 	if wire.IsCNP(ip) {
 		return false
 	}
@@ -145,10 +146,10 @@ func (p *switchPort) setECN(f *Frame, ecn uint8) bool {
 }
 
 // stamp writes the port's telemetry into a packet that has room for it, and leaves so much queued behind.
-func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *Frame) {
+func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *fabric.Frame) {
 	b := p.env.Bytes(f)
 	l3, bth := wire.FindBTH(b)
-	if bth == 0 || f.l3() == 0 || answers(wire.BTH(b[bth:]).Opcode()) {
+	if bth == 0 || f.L3() == 0 || answers(wire.BTH(b[bth:]).Opcode()) {
 		return
 	}
 	if t := wire.INTOf(b[l3:], bth-l3); t != nil {
@@ -162,13 +163,13 @@ func (p *switchPort) stamp(now units.Time, point *point, queued units.Size, f *F
 func answers(opcode uint8) bool { return opcode == wire.OpAcknowledge || opcode == wire.OpShimEcho }
 
 // show fills in what a congestion point may know of a frame.
-func (p *switchPort) show(f *Frame) {
-	scratchOf(p.env.Pool).packet.Show(int(f.Len), f.l3(), p.env.Bytes(f))
+func (p *switchPort) show(f *fabric.Frame) {
+	scratchOf(p.env.Pool).packet.Show(int(f.Len), f.L3(), p.env.Bytes(f))
 }
 
 // sample passes a frame that was just queued, and the length of the queue with it, to the congestion point, and
 // sends the feedback, if there is some, to the frame's source.
-func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+func (s *Switch) sample(now units.Time, p *switchPort, f *fabric.Frame, q marking.Queue) {
 	point := &p.points[f.Prio&7]
 	if sample, ok := p.feedback(now, f, q); ok {
 		s.sendCNM(now, p, f, sample)
@@ -179,14 +180,14 @@ func (s *Switch) sample(now units.Time, p *switchPort, f *Frame, q marking.Queue
 }
 
 // feedback passes such a frame to the congestion point, and returns what it has to tell the source.
-func (p *switchPort) feedback(now units.Time, f *Frame, q marking.Queue) (s marking.Sample, ok bool) {
+func (p *switchPort) feedback(now units.Time, f *fabric.Frame, q marking.Queue) (s marking.Sample, ok bool) {
 	p.show(f)
 	return p.points[f.Prio&7].sampler.Enqueue(now, q, &scratchOf(p.env.Pool).packet)
 }
 
 // showPassing passes a frame that leaves without being queued to the congestion point, as if it had been
 // queued.
-func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
+func (s *Switch) showPassing(now units.Time, p *switchPort, f *fabric.Frame) {
 	if p.points[f.Prio&7].sampler != nil && f.In != ownFrame {
 		s.sample(now, p, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
@@ -196,7 +197,7 @@ func (s *Switch) showPassing(now units.Time, p *switchPort, f *Frame) {
 }
 
 // judgePassing has the congestion point judge such a frame, if it does.
-func (p *switchPort) judgePassing(now units.Time, f *Frame) {
+func (p *switchPort) judgePassing(now units.Time, f *fabric.Frame) {
 	prio := f.Prio & 7
 	point := &p.points[prio]
 	if p.judgesIdle>>prio&1 != 0 {

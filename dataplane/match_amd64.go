@@ -3,6 +3,7 @@ package dataplane
 import (
 	"unsafe"
 
+	"photon/fabric"
 	"photon/wire"
 )
 
@@ -10,13 +11,13 @@ import (
 const (
 	cacheLineShift = 6 // bits that number the bytes of a line of the cache
 	keyTagLen      = wire.VLANLen
-	refUnitShift   = unitShift
-	refPieceShift  = pieceShift
-	refPieceMask   = pieceMask
+	refUnitShift   = fabric.UnitShift
+	refPieceShift  = fabric.PieceShift
+	refPieceMask   = fabric.PieceMask
 )
 
 // known finds the actions of frames, or of those before the first of which the cache does not know it.
-func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) int {
+func (s *Switch) known(p *switchPort, m *match, frames []fabric.Frame, acts []action) int {
 	c := &p.worker.cache
 	pieces, last := p.env.Pieces()
 	m.bases, m.pieces, m.last = unsafe.Pointer(unsafe.SliceData(pieces)), uint64(len(pieces)), uint64(last)
@@ -35,7 +36,7 @@ func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) i
 // matchKnown is knownOneByOne of at least one frame.
 //
 //go:noescape
-func matchKnown(m *match, frames *Frame, acts *action, n int) (known int)
+func matchKnown(m *match, frames *fabric.Frame, acts *action, n int) (known int)
 
 // This does not compile if a line has another length.
 var _ [1 << cacheLineShift]byte = [unsafe.Sizeof(cacheLine{})]byte{}

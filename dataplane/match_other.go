@@ -2,7 +2,9 @@
 
 package dataplane
 
+import "photon/fabric"
+
 // known finds the actions of frames, or of those before the first of which the cache does not know it.
-func (s *Switch) known(p *switchPort, m *match, frames []Frame, acts []action) int {
+func (s *Switch) known(p *switchPort, m *match, frames []fabric.Frame, acts []action) int {
 	return s.knownOneByOne(p, m, frames, acts)
 }

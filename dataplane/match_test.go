@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"photon/fabric"
 )
 
 // The loop for bursts finds, counts and leaves what the stages of single frames do, whatever the frames are: with
@@ -21,8 +23,8 @@ func TestBurstsAreLookedUpLikeSingleFrames(outer *testing.T) {
 		if rapid.Bool().Draw(t, "any port") {
 			r.sw.portless = true
 		}
-		var frames []Frame
-		for range rapid.IntRange(1, MaxBurst).Draw(t, "frames") {
+		var frames []fabric.Frame
+		for range rapid.IntRange(1, fabric.MaxBurst).Draw(t, "frames") {
 			f := r.frame(number, anyHeader(t), rapid.SampledFrom([]int{40, 53, 54, 57, 58, 64, 100, 1518, 1522, 1600}).Draw(t, "length"))
 			f.Off += uint16(rapid.SampledFrom([]int{0, 0, 0, 4, 60, 200}).Draw(t, "further"))
 			frames = append(frames, f)
@@ -33,7 +35,7 @@ func TestBurstsAreLookedUpLikeSingleFrames(outer *testing.T) {
 		}
 		var one, all match
 		for from := 0; from < len(frames); from++ {
-			var ones, alls [MaxBurst]action
+			var ones, alls [fabric.MaxBurst]action
 			one, all = match{}, match{}
 			n, m := r.sw.knownOneByOne(p, &one, frames[from:], ones[:]), r.sw.known(p, &all, frames[from:], alls[:])
 			if n != m || !slices.Equal(ones[:n], alls[:m]) || one.sums != all.sums || one.all != all.all || one.longest != all.longest {
@@ -77,7 +79,7 @@ func anyHeader(t *rapid.T) []byte {
 // What a burst's first two stages cost: compare with benchstat.
 func BenchmarkLookUp(b *testing.B) {
 	t := newTraffic(b, 4, 1, 64)
-	burst := make([]Frame, MaxBurst)
+	burst := make([]fabric.Frame, fabric.MaxBurst)
 	for range 1000 { // the cache of actions grows until all are in it
 		t.round(burst)
 	}
@@ -86,8 +88,8 @@ func BenchmarkLookUp(b *testing.B) {
 	}
 	p := &t.rig.sw.ports[0]
 	v := &scratchOf(p.env.Pool).vector
-	perFrame(b, MaxBurst, func() {
-		if t.rig.sw.lookUp(p, v, t.frames[0], 0) != MaxBurst {
+	perFrame(b, fabric.MaxBurst, func() {
+		if t.rig.sw.lookUp(p, v, t.frames[0], 0) != fabric.MaxBurst {
 			b.Fatal("some are not known")
 		}
 		v.match = match{}

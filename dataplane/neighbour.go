@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"photon/fabric"
 	"photon/fdb"
 	"photon/neighbour"
 	"photon/units"
@@ -25,7 +26,7 @@ const maxWaiting = 64
 // nextNeighbour is a next hop that is asked.
 type nextNeighbour struct {
 	*neighbour.Neighbour
-	waiting [][]Frame // by worker
+	waiting [][]fabric.Frame // by worker
 }
 
 // placeOf is the place of a next hop that is an address.
@@ -90,9 +91,9 @@ func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
 			}
 			n := before.neighbourOf(at)
 			if n == nil {
-				n = &nextNeighbour{neighbour.New(at), make([][]Frame, workers)}
+				n = &nextNeighbour{neighbour.New(at), make([][]fabric.Frame, workers)}
 				for w := range n.waiting {
-					n.waiting[w] = make([]Frame, 0, maxWaiting)
+					n.waiting[w] = make([]fabric.Frame, 0, maxWaiting)
 				}
 			}
 			r.neighbours = append(r.neighbours, n)
@@ -201,7 +202,7 @@ func (s *Switch) updateHop(h *hop) {
 }
 
 // await stores a packet until its neighbour's address is resolved. If too many wait, the oldest is discarded.
-func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *nextNeighbour) {
+func (s *Switch) await(now units.Time, p *switchPort, f *fabric.Frame, n *nextNeighbour) {
 	if !s.charge(now, p, nil, f, false) {
 		return
 	}
@@ -218,15 +219,15 @@ func (s *Switch) await(now units.Time, p *switchPort, f *Frame, n *nextNeighbour
 }
 
 // giveUp discards a packet that waits for a neighbour, at the port through which it came.
-func (s *Switch) giveUp(now units.Time, p *switchPort, f *Frame) {
-	p.countLoss(now, f, DropNeighbour)
+func (s *Switch) giveUp(now units.Time, p *switchPort, f *fabric.Frame) {
+	p.countLoss(now, f, fabric.DropNeighbour)
 	s.release(now, p.worker, nil, f)
 	p.env.Free(*f)
 }
 
 // routeWaiting routes the packets that a worker kept for neighbours that are now resolved, or have failed.
 func (s *Switch) routeWaiting(now units.Time, w *switchWorker) {
-	var stack [maxWaiting]Frame
+	var stack [maxWaiting]fabric.Frame
 	for _, n := range s.neighbours() {
 		q := n.waiting[w.number]
 		_, state := n.Load()
@@ -243,7 +244,7 @@ func (s *Switch) routeWaiting(now units.Time, w *switchWorker) {
 	}
 }
 
-func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []Frame) {
+func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []fabric.Frame) {
 	w.waits -= len(all)
 	for i := range all {
 		f := &all[i]
@@ -251,7 +252,7 @@ func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []Frame) {
 		f.Digest = 0
 		s.release(now, w, nil, f)
 		if s.routes == nil {
-			s.discard(now, p, f, DropNeighbour)
+			s.discard(now, p, f, fabric.DropNeighbour)
 			continue
 		}
 		s.apply(now, p, f, actionOf(f)|actRoute)
@@ -259,7 +260,7 @@ func (s *Switch) routeAgain(now units.Time, w *switchWorker, all []Frame) {
 }
 
 // eachWaiting calls do for every packet that waits at a worker. All workers are at rest.
-func (s *Switch) eachWaiting(w *switchWorker, do func(*Frame)) {
+func (s *Switch) eachWaiting(w *switchWorker, do func(*fabric.Frame)) {
 	for _, n := range s.neighbours() {
 		for i := range n.waiting[w.number] {
 			do(&n.waiting[w.number][i])
@@ -387,7 +388,7 @@ func (s *Switch) lanAt(n *nextNeighbour) *lan {
 // learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
 // route names, answers from other ports or VLANs than asked, and what a station says of another one. It reports whether the
 // frame is an answer.
-func (s *Switch) learnNeighbour(p *switchPort, f *Frame, h *wire.Header) bool {
+func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) bool {
 	var says wire.Binding
 	ok, b := false, p.env.Bytes(f)
 	switch {
@@ -426,7 +427,7 @@ type Neighbour struct {
 var NeighbourStates = neighbour.Statuses
 
 // countNeighbours adds them up.
-func (s *Switch) countNeighbours(st *Stats) {
+func (s *Switch) countNeighbours(st *fabric.Stats) {
 	st.Neighbours, st.NeighbourFailures = [len(NeighbourStates)]int{}, 0
 	for _, n := range s.neighbours() {
 		_, state := n.Status()

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/neighbour"
 	"photon/units"
 	"photon/wire"
@@ -83,7 +84,7 @@ func eachCrew(t *testing.T, c SwitchConfig, do func(t *testing.T, r *rig)) {
 	}
 }
 
-func (r *rig) discarded(why Reason) (n uint64) {
+func (r *rig) discarded(why fabric.Reason) (n uint64) {
 	for p := range r.sw.ports {
 		for _, x := range r.stats(p).Discards[why] {
 			n += x
@@ -139,7 +140,7 @@ func TestPacketsWaitForTheirNeighbour(t *testing.T) {
 				t.Errorf("%s: % x", next, got)
 			}
 		}
-		if n := r.discarded(DropNeighbour); n != 0 {
+		if n := r.discarded(fabric.DropNeighbour); n != 0 {
 			t.Errorf("%d discarded", n)
 		}
 		if all := r.sw.Neighbours(); len(all) != 2 || all[0].MAC != mac(78) || all[0].State != "reachable" || all[0].Port != 1 {
@@ -156,8 +157,8 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 		for i := range 100 {
 			r.in(0, numbered("10.2.7.7", i), 120)
 		}
-		if r.sw.Queued() != maxWaiting || r.discarded(DropNeighbour) != 100-maxWaiting {
-			t.Errorf("%d wait, %d discarded", r.sw.Queued(), r.discarded(DropNeighbour))
+		if r.sw.Queued() != maxWaiting || r.discarded(fabric.DropNeighbour) != 100-maxWaiting {
+			t.Errorf("%d wait, %d discarded", r.sw.Queued(), r.discarded(fabric.DropNeighbour))
 		}
 		for i := range 3 {
 			if r.sw.Next(r.now, 1) != r.now+units.Second {
@@ -169,8 +170,8 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 			}
 			r.poll()
 		}
-		if st := r.stats(0); r.sw.Neighbours()[0].Waiting+r.sw.Neighbours()[1].Waiting != 0 || r.discarded(DropNeighbour) != 100 || st.ICMPSent != maxWaiting {
-			t.Errorf("%d wait, %d discarded, %d told", r.sw.Queued(), r.discarded(DropNeighbour), st.ICMPSent)
+		if st := r.stats(0); r.sw.Neighbours()[0].Waiting+r.sw.Neighbours()[1].Waiting != 0 || r.discarded(fabric.DropNeighbour) != 100 || st.ICMPSent != maxWaiting {
+			t.Errorf("%d wait, %d discarded, %d told", r.sw.Queued(), r.discarded(fabric.DropNeighbour), st.ICMPSent)
 		}
 		if out := r.out(0, 200); len(out) != maxWaiting || out[0][34] != 3 || out[0][35] != 1 {
 			t.Errorf("%d errors, the first % x", len(out), out[:min(1, len(out))])
@@ -183,7 +184,7 @@ func TestNeighbourThatIsSilent(t *testing.T) {
 		}
 		r.in(0, numbered("10.2.7.7", 1), 120)
 		r.now += units.Second
-		if got := r.asks(1)["10.2.0.2"]; got == nil || r.discarded(DropNeighbour) != 101 {
+		if got := r.asks(1)["10.2.0.2"]; got == nil || r.discarded(fabric.DropNeighbour) != 101 {
 			t.Error("it is not asked although it is wanted")
 		}
 		for _, n := range r.sw.Neighbours() {
@@ -252,8 +253,8 @@ func TestNeighbourIsProbed(t *testing.T) {
 // A switch that ends gives back what waits in it.
 func TestNeighboursClose(t *testing.T) {
 	c, m := askingConfig(), newMemory(1<<12)
-	env := NewEnv(m.pool(), len(c.Ports))
-	sw, err := NewSwitch(c, []*Env{env})
+	env := fabric.NewEnv(m.pool(), len(c.Ports))
+	sw, err := NewSwitch(c, []*fabric.Env{env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func TestNeighboursAndReloads(t *testing.T) {
 		fresh := r.sw.config
 		fresh.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{{Port: 1, Address: netip.MustParseAddr("10.2.0.2")}}}}
 		r.takeOver(fresh)
-		if n := to(); n[77]+int(r.discarded(DropNeighbour)) != 40-0 && r.sw.Queued() != 0 {
+		if n := to(); n[77]+int(r.discarded(fabric.DropNeighbour)) != 40-0 && r.sw.Queued() != 0 {
 			t.Errorf("%v, %d wait", n, r.sw.Queued())
 		}
 		fresh.Router.Routes = c.Router.Routes
@@ -398,7 +399,7 @@ func TestNeighbourInAVLAN(t *testing.T) {
 		if r.asks(1)["10.2.0.2"] == nil || r.sw.Neighbours()[0].State != "incomplete" || r.sw.Neighbours()[0].Port != noPort {
 			t.Errorf("%+v", r.sw.Neighbours())
 		}
-		if n := r.discarded(DropLink); n != 0 {
+		if n := r.discarded(fabric.DropLink); n != 0 {
 			t.Errorf("%d questions are for a port without a link", n)
 		}
 	})
@@ -477,7 +478,7 @@ func TestWhatWaitedTooLongIsOfItsPort(t *testing.T) {
 	}
 	for port, want := range []uint64{1, 0, 0} {
 		got := uint64(0)
-		for _, n := range r.stats(port).Discards[DropNeighbour] {
+		for _, n := range r.stats(port).Discards[fabric.DropNeighbour] {
 			got += n
 		}
 		if got != want {
@@ -527,7 +528,7 @@ func TestNothingWaitsInVain(t *testing.T) {
 				}
 				lost := uint64(0)
 				for why := range r.stats(0).Discards {
-					lost += r.discarded(Reason(why))
+					lost += r.discarded(fabric.Reason(why))
 				}
 				if waiting != 0 || lost != 6 {
 					t.Errorf("%d wait, %d are discarded", waiting, lost)

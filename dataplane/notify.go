@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"photon/cnp"
+	"photon/fabric"
 	"photon/fdb"
 	"photon/marking"
 	"photon/units"
@@ -12,7 +13,7 @@ import (
 const cnpDSCP = 48
 
 // sendCNM sends QCN's feedback to the source of a frame that was just queued.
-func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *Frame, what marking.Sample) {
+func (s *Switch) sendCNM(now units.Time, p *switchPort, sampled *fabric.Frame, what marking.Sample) {
 	var h wire.Header
 	b := scratchOf(p.env.Pool).packet.Bytes
 	if !wire.Parse(b, &h) {
@@ -74,7 +75,7 @@ func (s *Switch) lanBehind(now units.Time, p *switchPort, mac wire.MAC) *lan {
 
 // sendBack forwards a frame that the switch made at a port, of which hash chooses among equal paths. If
 // its destination is unknown it goes where the frame came from that caused it.
-func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *Frame, dst wire.MAC, hash uint32, from uint16) {
+func (s *Switch) sendBack(now units.Time, p *switchPort, in *lan, f *fabric.Frame, dst wire.MAC, hash uint32, from uint16) {
 	f.In, f.Prio, f.Flag = ownFrame, s.config.Control, 0
 	p.made[f.Prio&7]++
 	switch e := in.fdb.Find(dst, s.era.second(now)); e.Kind() {

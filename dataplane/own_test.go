@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -164,7 +165,7 @@ func TestErrorsTakeRoomInTheirTurn(t *testing.T) {
 		if held -= xoff; held != pool-units.Size(free) {
 			t.Errorf("pool of %v: %v of it are queued, and %d bytes are free", pool, held, free)
 		}
-		if n := st.Ports[0].Discards[DropHeadroom][3]; free >= 1010 && n > 0 { // alpha leaves a thousandth
+		if n := st.Ports[0].Discards[fabric.DropHeadroom][3]; free >= 1010 && n > 0 { // alpha leaves a thousandth
 			t.Errorf("pool of %v: %d frames are discarded although %d bytes are free", pool, n, free)
 		}
 	}
@@ -187,8 +188,8 @@ func TestTagsCountForXOFF(t *testing.T) {
 		burst = append(burst, packet(0, 1, 26, 0)) // 64 bytes each
 	}
 	r.burst(0, burst...)
-	if st := r.stats(0); st.Buffered[3] != 9*68 || st.Discards[DropHeadroom][3] != 1 {
-		t.Errorf("%v are charged and %d frames discarded, want 612 bytes and 1", st.Buffered[3], st.Discards[DropHeadroom][3])
+	if st := r.stats(0); st.Buffered[3] != 9*68 || st.Discards[fabric.DropHeadroom][3] != 1 {
+		t.Errorf("%v are charged and %d frames discarded, want 612 bytes and 1", st.Buffered[3], st.Discards[fabric.DropHeadroom][3])
 	}
 }
 
@@ -203,7 +204,7 @@ func TestOwnFrameLeavesThePool(t *testing.T) {
 	made := int64(r.stats(1).QueueBytes[6])
 	r.sendUntilPaused(0, 2)
 	for {
-		var st *PortStats
+		var st *fabric.PortStats
 		if st = r.stats(0); st.Ingress.Headroom[3] == 0 {
 			if raised := 1000 + r.sw.pool.Free(); int64(st.Buffered[3]) <= raised {
 				t.Fatal("the XON is due before")

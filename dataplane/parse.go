@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/binary"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -16,7 +17,7 @@ import (
 // vector is a burst of frames on its way through the stages.
 type vector struct {
 	match
-	acts     [MaxBurst]action
+	acts     [fabric.MaxBurst]action
 	present  uint8 // priorities that have some
 	admitted uint8 // of these, those for which there is room without a further look
 	bypass   uint8 // of these, those of which frames may pass the queues
@@ -54,7 +55,7 @@ const (
 )
 
 // parseOne makes the key of one frame that came through p.
-func (s *Switch) parseOne(p *switchPort, f *Frame) (k key) {
+func (s *Switch) parseOne(p *switchPort, f *fabric.Frame) (k key) {
 	b := p.env.Start(f)
 	if k.where = noKey; b == nil || f.Len < leastLen {
 		return k

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -132,7 +133,7 @@ func (p *paths) Rebase(by units.Time) {
 }
 
 // portOf chooses among ports of equal cost for a frame of a priority.
-func (s *Switch) portOf(now units.Time, p *switchPort, f *Frame, prio uint8, group []uint16) uint16 {
+func (s *Switch) portOf(now units.Time, p *switchPort, f *fabric.Frame, prio uint8, group []uint16) uint16 {
 	if s.config.Paths.By == ByFlow { // as path does; most switches choose so, and need not make it a function
 		return group[pick(flowHash(p.env.Pool, f), s.config.Salt, len(group))]
 	}
@@ -140,7 +141,7 @@ func (s *Switch) portOf(now units.Time, p *switchPort, f *Frame, prio uint8, gro
 }
 
 // path chooses among n paths for a frame of a priority; port says the port of each.
-func (s *Switch) path(now units.Time, p *switchPort, f *Frame, prio uint8, n int, port func(i int) uint16) int {
+func (s *Switch) path(now units.Time, p *switchPort, f *fabric.Frame, prio uint8, n int, port func(i int) uint16) int {
 	c := &s.config
 	switch c.Paths.By {
 	case ByFlow:

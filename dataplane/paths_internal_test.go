@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -21,7 +22,7 @@ const (
 )
 
 // fourPaths is such a switch and its environment.
-func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *Env) {
+func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *fabric.Env) {
 	t.Helper()
 	c := SwitchConfig{
 		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 8, Paths: paths, Salt: 7,
@@ -40,10 +41,10 @@ func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *Env) {
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: 4 * units.MB, XON: 4 * units.MB}
 	for i := range 5 {
-		c.Ports = append(c.Ports, PortConfig{MAC: wire.MAC(100 + i), Link: Link{Rate: 10 * units.Gbps}})
+		c.Ports = append(c.Ports, PortConfig{MAC: wire.MAC(100 + i), Link: fabric.Link{Rate: 10 * units.Gbps}})
 	}
-	env := NewEnv(NewHeaderPoolOf(4096), 5)
-	s, err := NewSwitch(c, []*Env{env})
+	env := fabric.NewEnv(fabric.NewHeaderPoolOf(4096), 5)
+	s, err := NewSwitch(c, []*fabric.Env{env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *Env) {
 
 // sendOver has a packet of a flow come in at port 0, and returns the port at which it waits then; nothing has left
 // before.
-func sendOver(t *testing.T, s *Switch, env *Env, now units.Time, to wire.MAC, flow uint16) int {
+func sendOver(t *testing.T, s *Switch, env *fabric.Env, now units.Time, to wire.MAC, flow uint16) int {
 	t.Helper()
 	before := [5]units.Size{}
 	for i := range before {
@@ -66,7 +67,7 @@ func sendOver(t *testing.T, s *Switch, env *Env, now units.Time, to wire.MAC, fl
 	b := env.Bytes(&f)
 	at := r.Encode(b, 1000-wire.EthernetLen-wire.IPv4Len-wire.UDPLen)
 	wire.BTH(b[at:]).Encode(wire.OpSendMiddle, false, uint32(flow), false, 0)
-	s.Receive(now, 0, []Frame{f})
+	s.Receive(now, 0, []fabric.Frame{f})
 	env.Woken()
 	for i := range before {
 		if s.QueueBytes(i, 3) > before[i] {
@@ -78,13 +79,13 @@ func sendOver(t *testing.T, s *Switch, env *Env, now units.Time, to wire.MAC, fl
 }
 
 // stopByPeers has the peers of ports stop priority 3 for long.
-func stopByPeers(s *Switch, env *Env, ports ...int) {
+func stopByPeers(s *Switch, env *fabric.Env, ports ...int) {
 	for _, port := range ports {
 		f, _ := env.Alloc(pfc.FrameLen)
 		p := pfc.Frame{Enable: 1 << 3}
 		p.Quanta[3] = math.MaxUint16
 		p.Encode(env.Bytes(&f), wire.MAC(5))
-		s.Receive(0, port, []Frame{f})
+		s.Receive(0, port, []fabric.Frame{f})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -91,7 +92,7 @@ func (s *Switch) leave(now units.Time, to *SwitchConfig) {
 	s.endWaits(now, to)
 	for _, p := range left {
 		for prio := range pfc.Classes {
-			s.flush(now, p, prio, DropLink)
+			s.flush(now, p, prio, fabric.DropLink)
 		}
 	}
 	s.applyReleases(now)
@@ -106,7 +107,7 @@ func (s *Switch) forget(p *switchPort) {
 	p.sum(&g.in, &g.out)
 	g.losses += p.losses()
 	g.pauses += p.pauses()
-	p.stats = PortStats{}
+	p.stats = fabric.PortStats{}
 	for prio := range p.queues {
 		p.stats.LostAt[prio] = units.Never
 		p.queues[prio] = queue{}
@@ -128,7 +129,7 @@ func (s *Switch) forget(p *switchPort) {
 func (s *Switch) takeAllOver(now units.Time) {
 	for _, w := range s.workers {
 		queue := w.env.Queue
-		w.env.Queue = QueueAll // no worker is there to empty exits
+		w.env.Queue = fabric.QueueAll // no worker is there to empty exits
 		for _, from := range s.workers {
 			if from == w || from.lanes == nil {
 				continue
@@ -145,7 +146,7 @@ func (s *Switch) takeAllOver(now units.Time) {
 // endWaits discards the packets that wait for neighbours and came through ports that go.
 func (s *Switch) endWaits(now units.Time, to *SwitchConfig) {
 	for _, w := range s.workers {
-		end := func(f Frame) bool {
+		end := func(f fabric.Frame) bool {
 			if !to.Ports[f.Digest].Vacant {
 				return false
 			}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -30,7 +31,7 @@ func (r *rig) occupy(place, worker int) {
 	}
 	c := r.sw.config
 	c.Ports = slices.Clone(c.Ports)
-	c.Ports[place] = PortConfig{MAC: mac(100 + place), Link: Link{Rate: rate}, Worker: worker}
+	c.Ports[place] = PortConfig{MAC: mac(100 + place), Link: fabric.Link{Rate: rate}, Worker: worker}
 	c.CP = nil
 	r.reload(c)
 }
@@ -69,7 +70,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 			}
 			for round := range 3 {
 				r.occupy(3, (2+round)%workers)
-				if st := r.stats(3); *st != (PortStats{LostAt: st.LostAt}) {
+				if st := r.stats(3); *st != (fabric.PortStats{LostAt: st.LostAt}) {
 					t.Fatalf("round %d: the new port begins with %+v", round, st)
 				}
 				if got := flood(); got != [4]int{0, 1, 1, 1} {
@@ -95,7 +96,7 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 				}
 				again := r.sw.config
 				again.Ports = slices.Clone(again.Ports)
-				again.Ports[3] = PortConfig{MAC: mac(103), Link: Link{Rate: rate}}
+				again.Ports[3] = PortConfig{MAC: mac(103), Link: fabric.Link{Rate: rate}}
 				if _, err := r.sw.Prepare(again); !errors.Is(err, ErrPlace) {
 					t.Fatalf("round %d: a port is added among the frames of the one before: %v", round, err)
 				}
@@ -189,7 +190,7 @@ func TestPortTakesThePlaceAtOnce(t *testing.T) {
 	}
 	r.in(2, packet(2, 0, 26, 0), 100) // a burst that was on its way
 	r.occupy(2, 2)
-	if st := r.stats(2); *st != (PortStats{LostAt: st.LostAt}) || !slices.Contains(r.sw.workers[2].ports, 2) {
+	if st := r.stats(2); *st != (fabric.PortStats{LostAt: st.LostAt}) || !slices.Contains(r.sw.workers[2].ports, 2) {
 		t.Errorf("the new port begins with %+v; worker 2 has %v", st, r.sw.workers[2].ports)
 	}
 	if n := r.sw.Losses(); n != 1 {
@@ -245,7 +246,7 @@ func TestPortGoesWhileItsPacketsWait(t *testing.T) {
 		r.in(2, numbered("10.2.0.9", 2), 120)
 		r.in(2, numbered("10.2.0.9", 3), 120)
 		r.reload(gone(true))
-		if n := r.discarded(DropNeighbour); r.sw.Queued() != 1 || r.sw.Losses() != 0 {
+		if n := r.discarded(fabric.DropNeighbour); r.sw.Queued() != 1 || r.sw.Losses() != 0 {
 			t.Errorf("%d packets wait, %d are discarded", r.sw.Queued(), n)
 		}
 		r.audit()
@@ -281,7 +282,7 @@ func TestPortGoesAfterTheNeighbourOfItsPackets(t *testing.T) {
 		o.CP, o.Router.Routes = nil, nil
 		r.reload(o)
 		r.reload(r.without(2))
-		if n := r.discarded(DropNeighbour); r.sw.Queued() != 0 || n != 0 || !slices.Contains(r.sw.Vacant(r.now), 2) {
+		if n := r.discarded(fabric.DropNeighbour); r.sw.Queued() != 0 || n != 0 || !slices.Contains(r.sw.Vacant(r.now), 2) {
 			t.Errorf("%d packets wait, %d are discarded at ports that stay; vacant: %v", r.sw.Queued(), n, r.sw.Vacant(r.now))
 		}
 	})
@@ -297,10 +298,10 @@ func TestPlacesThatAreRefused(t *testing.T) {
 			o.Static = []StaticEntry{{MAC: mac(9), Ports: []uint16{2}}}
 		},
 		"a worker that is not there": func(o *SwitchConfig) {
-			o.Ports[2] = PortConfig{Link: Link{Rate: rate}, Worker: 1}
+			o.Ports[2] = PortConfig{Link: fabric.Link{Rate: rate}, Worker: 1}
 		},
 		"more than the buffer has for it": func(o *SwitchConfig) {
-			o.Ports[2] = PortConfig{Link: Link{Rate: rate}, Headroom: 2 * units.MB}
+			o.Ports[2] = PortConfig{Link: fabric.Link{Rate: rate}, Headroom: 2 * units.MB}
 		},
 		"one place more":                  func(o *SwitchConfig) { o.Ports = append(o.Ports, PortConfig{Vacant: true}) },
 		"another link where there is one": func(o *SwitchConfig) { o.Ports[1].Link.Rate++ },

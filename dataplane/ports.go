@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -176,7 +177,7 @@ func (s *Switch) recount() {
 	for i := range s.queues {
 		q, p := &s.queues[i], &s.ports[i/pfc.Classes]
 		q.unjudged = 0
-		q.each(func(f *Frame) {
+		q.each(func(f *fabric.Frame) {
 			if !p.judges(f) {
 				q.unjudged++
 			}
@@ -185,7 +186,7 @@ func (s *Switch) recount() {
 }
 
 // tooWide reports whether what a frame carries behind its tags is more than the port takes by which it is to leave.
-func (s *Switch) tooWide(p *switchPort, f *Frame, a action) bool {
+func (s *Switch) tooWide(p *switchPort, f *fabric.Frame, a action) bool {
 	var h wire.Header
 	wire.Parse(p.env.Bytes(f), &h)
 	return int(f.Len)-h.Payload > int(s.ports[a.out()].longest)-wire.EthernetLen
@@ -208,8 +209,8 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 		return func() {}
 	}
 	s.applyReleases(now)
-	each := func(do func(*Frame)) {
-		visit := func(f *Frame) {
+	each := func(do func(*fabric.Frame)) {
+		visit := func(f *fabric.Frame) {
 			if f.In != ownFrame && changes[f.In] {
 				do(f)
 			}
@@ -224,8 +225,8 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 			s.queues[i].each(visit)
 		}
 	}
-	each(func(f *Frame) {
-		if f.Flag&Lossless == 0 {
+	each(func(f *fabric.Frame) {
+		if f.Flag&fabric.Lossless == 0 {
 			s.pool.Add(-s.cost(f.Len))
 		}
 	})
@@ -235,10 +236,10 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 		}
 	}
 	return func() {
-		each(func(f *Frame) {
+		each(func(f *fabric.Frame) {
 			p := &s.ports[f.In]
-			if f.Flag &^= Lossless; p.lossless>>(f.Prio&7)&1 != 0 {
-				f.Flag |= Lossless
+			if f.Flag &^= fabric.Lossless; p.lossless>>(f.Prio&7)&1 != 0 {
+				f.Flag |= fabric.Lossless
 			} else {
 				s.pool.Add(s.cost(f.Len))
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"photon/credits"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -55,8 +56,8 @@ func TestReloadDiscardsWhatItCharges(t *testing.T) {
 	after.Ports = slices.Clone(c.Ports)
 	after.Ports[0].Lossless, after.Ports[1].Lossless, after.Ports[1].Asymmetric = nil, nil, false
 	r.reload(after)
-	if st := r.stats(1); st.Discards[DropStorm][3] != 5 || st.QueueFrames[3] != 0 {
-		t.Errorf("the watchdog has discarded %d of 5 frames, and %d wait", st.Discards[DropStorm][3], st.QueueFrames[3])
+	if st := r.stats(1); st.Discards[fabric.DropStorm][3] != 5 || st.QueueFrames[3] != 0 {
+		t.Errorf("the watchdog has discarded %d of 5 frames, and %d wait", st.Discards[fabric.DropStorm][3], st.QueueFrames[3])
 	}
 	if got := r.stats(0).Buffered[3]; got != 0 {
 		t.Errorf("%v are buffered", got)

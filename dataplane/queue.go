@@ -1,6 +1,9 @@
 package dataplane
 
-import "photon/units"
+import (
+	"photon/fabric"
+	"photon/units"
+)
 
 // queue is what waits at one port in one priority: frames in the order in which they came, in a chain
 // of blocks. All queues of a worker take their blocks from one store, so that a burst of short frames
@@ -30,7 +33,7 @@ func (t tally) bytes() uint64  { return uint64(t) & (1<<40 - 1) }
 const blockLen = 31
 
 type block struct {
-	frames [blockLen]Frame
+	frames [blockLen]fabric.Frame
 	next   *block
 	_      [8]byte
 }
@@ -58,11 +61,11 @@ func (s *store) take() *block {
 }
 
 // push appends a frame.
-func (q *queue) push(f *Frame, s *store) {
+func (q *queue) push(f *fabric.Frame, s *store) {
 	if q.tail == nil || q.last == blockLen {
 		q.extend(s)
 	}
-	q.tail.frames[q.last].copy(f)
+	q.tail.frames[q.last].Copy(f)
 	q.last++
 	q.frames++
 	q.bytes += units.Size(f.Len)
@@ -79,12 +82,12 @@ func (q *queue) extend(s *store) {
 }
 
 // run is the first frames, at most n and as far as they lie in a row. There is one at least.
-func (q *queue) run(n int) []Frame {
+func (q *queue) run(n int) []fabric.Frame {
 	return q.head.frames[q.first:min(uint32(q.first)+min(uint32(n), q.frames), blockLen)]
 }
 
 // after is the frame behind the first n, nil if there is none. These lie in a row.
-func (q *queue) after(n int) *Frame {
+func (q *queue) after(n int) *fabric.Frame {
 	if uint32(n) >= q.frames {
 		return nil
 	}
@@ -118,7 +121,7 @@ func (q *queue) peak() units.Size { return max(q.most, q.bytes, units.Size(q.lon
 func (q *queue) clearPeak() { q.most, q.longest = 0, 0 }
 
 // each calls do for every frame in the queue.
-func (q *queue) each(do func(*Frame)) {
+func (q *queue) each(do func(*fabric.Frame)) {
 	b, at := q.head, q.first
 	for range q.frames {
 		do(&b.frames[at])

@@ -1,6 +1,9 @@
 package dataplane
 
-import "photon/units"
+import (
+	"photon/fabric"
+	"photon/units"
+)
 
 // Receive takes frames from a wire through the stages, in the order in which they came:
 //
@@ -12,7 +15,7 @@ import "photon/units"
 //	enqueue.go  to the egress port: past its queues if nothing waits there, else behind what waits
 //
 // Frames for a port of another worker are handed over to it (handover.go).
-func (s *Switch) Receive(now units.Time, port int, burst []Frame) {
+func (s *Switch) Receive(now units.Time, port int, burst []fabric.Frame) {
 	p := &s.ports[port]
 	if now >= p.attend {
 		p.attendTo(now)
@@ -52,9 +55,9 @@ func (p *switchPort) wakeToAnswer(now units.Time) {
 }
 
 // receiveBurst takes frames vector by vector.
-func (s *Switch) receiveBurst(now units.Time, p *switchPort, burst []Frame) {
+func (s *Switch) receiveBurst(now units.Time, p *switchPort, burst []fabric.Frame) {
 	for len(burst) > 0 {
-		n := min(len(burst), MaxBurst)
+		n := min(len(burst), fabric.MaxBurst)
 		s.receive(now, p, burst[:n])
 		burst = burst[n:]
 	}
@@ -62,7 +65,7 @@ func (s *Switch) receiveBurst(now units.Time, p *switchPort, burst []Frame) {
 
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
-func (s *Switch) receive(now units.Time, p *switchPort, burst []Frame) {
+func (s *Switch) receive(now units.Time, p *switchPort, burst []fabric.Frame) {
 	v, c := &scratchOf(p.env.Pool).vector, &p.worker.cache
 	v.port = p
 	for done := 0; done < len(burst); {
@@ -101,7 +104,7 @@ func (s *Switch) back(p *switchPort, a action) bool {
 }
 
 // receiveOne takes one frame through the same stages.
-func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
+func (s *Switch) receiveOne(now units.Time, p *switchPort, f *fabric.Frame) {
 	k := s.parseOne(p, f)
 	a, ok := p.worker.cache.find(k)
 	if !ok {
@@ -123,7 +126,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *Frame) {
 }
 
 // receiveKnown takes a frame of which the action is known.
-func (s *Switch) receiveKnown(now units.Time, p *switchPort, f *Frame, a action) {
+func (s *Switch) receiveKnown(now units.Time, p *switchPort, f *fabric.Frame, a action) {
 	if p.lanes == nil {
 		s.takeKnown(now, p, f, a)
 		return
@@ -133,10 +136,10 @@ func (s *Switch) receiveKnown(now units.Time, p *switchPort, f *Frame, a action)
 	p.arrived(a.prio())
 }
 
-func (s *Switch) takeKnown(now units.Time, p *switchPort, f *Frame, a action) {
+func (s *Switch) takeKnown(now units.Time, p *switchPort, f *fabric.Frame, a action) {
 	p.ingress.Count(a.prio(), 1, uint64(f.Len))
 	if s.back(p, a) {
-		s.drop(now, p, f, a, DropNoPort)
+		s.drop(now, p, f, a, fabric.DropNoPort)
 		return
 	}
 	if a&(actKind|tagOp) != 0 {
@@ -147,11 +150,11 @@ func (s *Switch) takeKnown(now units.Time, p *switchPort, f *Frame, a action) {
 		}
 	}
 	if f.Len > s.narrow && s.tooWide(p, f, a) {
-		s.drop(now, p, f, a, DropOversize)
+		s.drop(now, p, f, a, fabric.DropOversize)
 		return
 	}
 	fits := s.fits(p, a.prio(), f.Len)
 	// That ports are to be served now does not matter where none concerns another: take does not know it, either.
-	passes := p.env.Queue == QueueNothing || p.env.Queue == QueueIfDependent && s.apart(now, units.Never) > now
+	passes := p.env.Queue == fabric.QueueNothing || p.env.Queue == fabric.QueueIfDependent && s.apart(now, units.Never) > now
 	s.enqueueOne(now, p, f, a, fits, fits && passes)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -119,7 +120,7 @@ func (r *reference) forward(now units.Time, p *refPort, vlan int, h *refHead, f 
 	case learned:
 		r.emit(now, p, w.port, vlan, f)
 	case r.config.NoUnknown:
-		r.lose(now, p, f.prio, dataplane.DropUnicast)
+		r.lose(now, p, f.prio, fabric.DropUnicast)
 	default:
 		r.flood(now, p, vlan, f, false)
 	}
@@ -149,11 +150,11 @@ func (r *reference) flood(now units.Time, p *refPort, vlan int, f refFrame, broa
 		}
 	}
 	if !p.buckets[kind].take(now, p.limits()[kind], p.wireLen(len(f.bytes))) {
-		r.lose(now, p, f.prio, dataplane.DropFlood)
+		r.lose(now, p, f.prio, fabric.DropFlood)
 		return
 	}
 	if len(to) == 0 {
-		r.lose(now, p, f.prio, dataplane.DropNoPort)
+		r.lose(now, p, f.prio, fabric.DropNoPort)
 	}
 	for _, port := range to {
 		r.emit(now, p, port, vlan, f)
@@ -197,7 +198,7 @@ func (b *refBucket) take(now units.Time, l dataplane.FloodLimit, bytes int) bool
 // emit sends a frame out of a port, in the form that the port gives frames of a VLAN.
 func (r *reference) emit(now units.Time, in *refPort, out, vlan int, f refFrame) {
 	if out == in.number {
-		r.lose(now, in, f.prio, dataplane.DropNoPort)
+		r.lose(now, in, f.prio, fabric.DropNoPort)
 		return
 	}
 	r.leaveBy(now, in, r.ports[out], vlan, f)
@@ -207,11 +208,11 @@ func (r *reference) emit(now units.Time, in *refPort, out, vlan int, f refFrame)
 func (r *reference) leaveBy(now units.Time, in, out *refPort, vlan int, f refFrame) {
 	f, ok := r.setTag(f, out.number, vlan)
 	if !ok {
-		r.lose(now, in, f.prio, dataplane.DropVLAN)
+		r.lose(now, in, f.prio, fabric.DropVLAN)
 		return
 	}
 	if len(f.bytes)-readHead(f.bytes).payload > r.mtuOf(out) {
-		r.lose(now, in, f.prio, dataplane.DropOversize)
+		r.lose(now, in, f.prio, fabric.DropOversize)
 		return
 	}
 	r.queue(now, in, out, f)

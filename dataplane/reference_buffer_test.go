@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 )
@@ -89,17 +90,17 @@ func (r *reference) queue(now units.Time, in, out *refPort, f refFrame) {
 	}
 }
 
-func (r *reference) admit(in, out *refPort, f refFrame) (why dataplane.Reason, ok bool) {
+func (r *reference) admit(in, out *refPort, f refFrame) (why fabric.Reason, ok bool) {
 	cost := r.cost(len(f.bytes))
 	if f.lossless {
-		return dataplane.DropHeadroom, r.charge(in, in.accountOf(f.prio), cost)
+		return fabric.DropHeadroom, r.charge(in, in.accountOf(f.prio), cost)
 	}
 	pooled := beyond(out, f.prio, out.lossy[f.prio]+cost) - beyond(out, f.prio, out.lossy[f.prio])
 	if f.in != made && pooled > 0 && r.crowded(in, cost) {
-		return dataplane.DropIngress, false
+		return fabric.DropIngress, false
 	}
 	if pooled > r.free() {
-		return dataplane.DropBuffer, false
+		return fabric.DropBuffer, false
 	}
 	r.used += pooled
 	r.most = max(r.most, r.used)
@@ -125,7 +126,7 @@ func (r *reference) crowded(in *refPort, cost int) bool {
 }
 
 // room reports whether a queue takes a frame that was admitted.
-func (r *reference) room(out *refPort, f refFrame) (why dataplane.Reason, ok bool) {
+func (r *reference) room(out *refPort, f refFrame) (why fabric.Reason, ok bool) {
 	limit := float64(r.config.Tail)
 	share := r.config.Share
 	switch own := out.config.Queues[f.prio].Alpha; own {
@@ -140,14 +141,14 @@ func (r *reference) room(out *refPort, f refFrame) (why dataplane.Reason, ok boo
 	}
 	switch {
 	case !f.lossless && beyond(out, f.prio, out.lossy[f.prio]) > 0 && float64(out.bytes(f.prio)+len(f.bytes)) > limit:
-		return dataplane.DropTail, false
+		return fabric.DropTail, false
 	case out.down:
-		return dataplane.DropLink, false
+		return fabric.DropLink, false
 	case out.pauses[f.prio].storm && dropping(r.config.Watchdog.Action):
-		return dataplane.DropStorm, false
+		return fabric.DropStorm, false
 	}
 	if w := out.wred[f.prio]; w != nil && !f.lossless && f.in != made {
-		return dataplane.DropWRED, !w.Drops(units.Size(out.bytes(f.prio)), f.head.ip != 0 && f.head.tos&3 != 0)
+		return fabric.DropWRED, !w.Drops(units.Size(out.bytes(f.prio)), f.head.ip != 0 && f.head.tos&3 != 0)
 	}
 	return 0, true
 }

@@ -7,6 +7,7 @@ import (
 
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -98,7 +99,7 @@ func (p *refPort) wireLen(length int) int {
 	switch o := p.config.Link.Overhead; o {
 	case 0:
 		return length + 24
-	case dataplane.NoOverhead:
+	case fabric.NoOverhead:
 		return length
 	default:
 		return length + o

@@ -3,7 +3,7 @@ package dataplane_test
 import (
 	"math"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -135,7 +135,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 			x.storm, x.began = true, now
 			p.stats.Watchdog.Storms[prio]++
 			if dropping(w.Action) {
-				r.flush(now, p, prio, dataplane.DropStorm)
+				r.flush(now, p, prio, fabric.DropStorm)
 			}
 			if w.Action == pfc.Forward {
 				r.tellResumed(now, p, prio)
@@ -148,7 +148,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 	}
 }
 
-func (r *reference) flush(now units.Time, p *refPort, prio int, why dataplane.Reason) {
+func (r *reference) flush(now units.Time, p *refPort, prio int, why fabric.Reason) {
 	for _, f := range p.queues[prio] {
 		r.release(p, f)
 		r.loseFrame(now, p, f, why)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -92,7 +93,7 @@ func (r *reference) reload(now units.Time, c dataplane.SwitchConfig) {
 			r.attend(now, p)
 			for prio, x := range p.pauses {
 				if x.storm && dropping(c.Watchdog.Action) {
-					r.flush(now, p, prio, dataplane.DropStorm)
+					r.flush(now, p, prio, fabric.DropStorm)
 				}
 			}
 		}
@@ -222,7 +223,7 @@ func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 	case !p.down && !s.Up:
 		p.down = true
 		for prio := range 8 {
-			r.flush(now, p, prio, dataplane.DropLink)
+			r.flush(now, p, prio, fabric.DropLink)
 		}
 		for prio := range 8 {
 			r.resume(now, now, p, prio)

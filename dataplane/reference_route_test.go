@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -112,24 +113,24 @@ func (r *reference) own(a netip.Addr) bool {
 // route forwards what is for the router's own Ethernet address.
 func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f refFrame) {
 	b := f.bytes
-	lose := func(why dataplane.Reason) { r.lose(now, p, f.prio, why) }
+	lose := func(why fabric.Reason) { r.lose(now, p, f.prio, why) }
 	begin := 14
 	if len(h.tags) > 0 && h.tags[0].kind == 0x8100 {
 		begin = 18
 	}
 	complain := func(what refTrouble, word int) { r.complain(now, p, vlan, h, f, what, word) }
 	if h.ip != begin { // no header of IP that can be read, or behind tags of which a router knows nothing
-		lose(dataplane.DropToRouter)
+		lose(fabric.DropToRouter)
 		return
 	}
 	if !headerOK(b[h.ip:]) {
-		lose(dataplane.DropBadIP)
+		lose(fabric.DropBadIP)
 		return
 	}
 	ip := b[h.ip:]
 	src, dst := addresses(ip)
 	if martian(src) {
-		lose(dataplane.DropMartian)
+		lose(fabric.DropMartian)
 		return
 	}
 	if r.own(dst) {
@@ -139,7 +140,7 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 			} else if ip[0]>>4 == 4 && ip[9] != 1 || ip[0]>>4 == 6 && ip[6] != 58 && ip[6] != 59 {
 				complain(refTrouble{3, 2, 4, 1}, 6)
 			}
-			lose(dataplane.DropToRouter)
+			lose(fabric.DropToRouter)
 			return
 		}
 		r.sendBack(now, p, vlan, h, f)
@@ -148,16 +149,16 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 	best := r.bestRoute(dst)
 	if best == nil || unroutable(dst) {
 		complain(refTrouble{3, 0, 1, 0}, 0)
-		lose(dataplane.DropNoRoute)
+		lose(fabric.DropNoRoute)
 		return
 	}
 	switch best.Refuse {
 	case dataplane.Prohibit:
 		complain(refTrouble{3, 13, 1, 1}, 0)
-		lose(dataplane.DropProhibited)
+		lose(fabric.DropProhibited)
 		return
 	case dataplane.Blackhole:
-		lose(dataplane.DropProhibited)
+		lose(fabric.DropProhibited)
 		return
 	}
 	ttl := &ip[7]
@@ -166,7 +167,7 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 	}
 	if *ttl <= 1 {
 		complain(refTrouble{11, 0, 3, 0}, 0)
-		lose(dataplane.DropTTL)
+		lose(fabric.DropTTL)
 		return
 	}
 	hop := r.hop(p, b, h, best.Via)
@@ -178,7 +179,7 @@ func (r *reference) route(now units.Time, p *refPort, vlan int, h *refHead, f re
 		if ip[0]>>4 == 6 || ip[6]&0x40 != 0 {
 			complain(refTrouble{3, 4, 2, 0}, most)
 		}
-		lose(dataplane.DropTooBig)
+		lose(fabric.DropTooBig)
 		return
 	}
 	before := binary.BigEndian.Uint16(ip[8:])

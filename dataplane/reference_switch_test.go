@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -74,7 +75,7 @@ type refPort struct {
 	tokens   [9]refTokens // of queues, and the last of the port
 	errors   refBucket    // of ICMP
 	sent     int          // on the wire
-	stats    dataplane.PortStats
+	stats    fabric.PortStats
 	lossy    [8]int        // that lossy frames take of the buffer, by queue
 	least    [8]units.Size // as the peak of what came in: without frames that their queues did not take
 }
@@ -179,18 +180,18 @@ func (r *reference) tooWide(p *refPort, b []byte) bool {
 }
 
 // lose counts a frame that ends here, at a port.
-func (r *reference) lose(now units.Time, p *refPort, prio int, why dataplane.Reason) {
+func (r *reference) lose(now units.Time, p *refPort, prio int, why fabric.Reason) {
 	r.loseOf(now, p, prio, r.anywhere(prio) || p.config.Pause, why)
 }
 
 // loseFrame is lose for a frame that was admitted.
-func (r *reference) loseFrame(now units.Time, p *refPort, f refFrame, why dataplane.Reason) {
+func (r *reference) loseFrame(now units.Time, p *refPort, f refFrame, why fabric.Reason) {
 	r.loseOf(now, p, f.prio, f.lossless || r.anywhere(f.prio) || p.config.Pause, why)
 }
 
-func (r *reference) loseOf(now units.Time, p *refPort, prio int, lossless bool, why dataplane.Reason) {
+func (r *reference) loseOf(now units.Time, p *refPort, prio int, lossless bool, why fabric.Reason) {
 	p.stats.Discards[why][prio]++
-	if lossless && (why == dataplane.DropHeadroom || why == dataplane.DropNoMemory || why == dataplane.DropStorm || why == dataplane.DropLink) {
+	if lossless && (why == fabric.DropHeadroom || why == fabric.DropNoMemory || why == fabric.DropStorm || why == fabric.DropLink) {
 		p.stats.LostAt[prio] = min(p.stats.LostAt[prio], now)
 	}
 }
@@ -202,7 +203,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 	if len(b) < 14 {
 		p.stats.RxFrames[0]++
 		p.stats.RxBytes[0] += uint64(len(b))
-		r.lose(now, p, 0, dataplane.DropMalformed)
+		r.lose(now, p, 0, fabric.DropMalformed)
 		return
 	}
 	h := readHead(b)
@@ -210,7 +211,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 		prio := r.priority(p, h)
 		p.stats.RxFrames[prio]++
 		p.stats.RxBytes[prio] += uint64(len(b))
-		r.lose(now, p, prio, dataplane.DropLink)
+		r.lose(now, p, prio, fabric.DropLink)
 		return
 	}
 	if r.control(now, p, h, b) {
@@ -220,23 +221,23 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 	p.stats.RxFrames[prio]++
 	p.stats.RxBytes[prio] += uint64(len(b))
 	if p.pauses[prio].storm && r.config.Watchdog.Action == pfc.DropBoth && h.etherType != 0x8808 && h.dst>>4 != 0x0180_C200_0000>>4 {
-		r.lose(now, p, prio, dataplane.DropStorm)
+		r.lose(now, p, prio, fabric.DropStorm)
 		return
 	}
 	vlan, member := r.vlanOf(in, h)
 	switch {
 	case r.tooWide(p, b):
 		r.complainOfLength(now, p, h, refFrame{bytes: b, in: in, prio: prio})
-		r.lose(now, p, prio, dataplane.DropOversize)
+		r.lose(now, p, prio, fabric.DropOversize)
 		return
 	case h.dst>>4 == 0x0180_C200_0000>>4 || h.etherType == 0x8808:
-		r.lose(now, p, prio, dataplane.DropReserved)
+		r.lose(now, p, prio, fabric.DropReserved)
 		return
 	case h.src.Multicast() || h.src == 0:
-		r.lose(now, p, prio, dataplane.DropSource)
+		r.lose(now, p, prio, fabric.DropSource)
 		return
 	case !member:
-		r.lose(now, p, prio, dataplane.DropVLAN)
+		r.lose(now, p, prio, fabric.DropVLAN)
 		return
 	}
 	r.learn(now, station{vlan, h.src}, in)
@@ -250,7 +251,7 @@ func (r *reference) receive(now units.Time, in int, b []byte) {
 const tokensPerByte = 8e12
 
 // count is the port's statistics at an instant.
-func (r *reference) count(now units.Time, p *refPort) dataplane.PortStats {
+func (r *reference) count(now units.Time, p *refPort) fabric.PortStats {
 	st := p.stats
 	for prio := range 8 {
 		st.QueueBytes[prio], st.QueueFrames[prio] = units.Size(p.bytes(prio)), uint64(len(p.queues[prio]))

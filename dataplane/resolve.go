@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"photon/fabric"
 	"photon/fdb"
 	"photon/pfc"
 	"photon/units"
@@ -12,13 +13,13 @@ import (
 // for few frames; what it finds is applied by the same stages that all others pass.
 
 // resolve takes a frame of a key.
-func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
+func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *fabric.Frame) {
 	b := p.env.Bytes(f)
 	var h wire.Header
 	if !wire.Parse(b, &h) {
 		f.Prio = 0
 		p.received(f)
-		s.discard(now, p, f, DropMalformed)
+		s.discard(now, p, f, fabric.DropMalformed)
 		return
 	}
 	if p.control(now, &h, b) || s.probed(p, &h, b) || p.receiveAnnouncement(&h, b) {
@@ -30,7 +31,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 	p.received(f)
 	in, why, ok := s.admissible(p, f, &h, b)
 	if !ok {
-		if why == DropOversize {
+		if why == fabric.DropOversize {
 			s.tooLongToRoute(now, p, f, &h)
 		}
 		s.discard(now, p, f, why)
@@ -59,17 +60,17 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *Frame) {
 		if to := s.portOf(now, p, f, a.prio(), group); int(to) != p.number {
 			s.forward(now, p, in, to, f)
 		} else {
-			s.discard(now, p, f, DropNoPort)
+			s.discard(now, p, f, fabric.DropNoPort)
 		}
 		return
 	case e.Kind() == fdb.Group:
 		a = a.to(e.Value()) | actGroup
 	case int(e.Value()) == p.number:
-		s.discard(now, p, f, DropNoPort)
+		s.discard(now, p, f, fabric.DropNoPort)
 		return
 	default:
 		if a, ok = s.egressAction(p, a, in, e.Value(), b); !ok {
-			s.discard(now, p, f, DropVLAN)
+			s.discard(now, p, f, fabric.DropVLAN)
 			return
 		}
 	}
@@ -88,33 +89,33 @@ func (s *Switch) cacheable(h *wire.Header, b []byte, length uint16) bool {
 }
 
 // received counts a frame that came by itself.
-func (p *switchPort) received(f *Frame) {
+func (p *switchPort) received(f *fabric.Frame) {
 	p.ingress.Count(f.Prio, 1, uint64(f.Len))
 }
 
 // admissible finds the LAN of a frame, or why it is in none.
-func (s *Switch) admissible(p *switchPort, f *Frame, h *wire.Header, b []byte) (in *lan, why Reason, ok bool) {
+func (s *Switch) admissible(p *switchPort, f *fabric.Frame, h *wire.Header, b []byte) (in *lan, why fabric.Reason, ok bool) {
 	longest := int(p.longest)
 	if h.Payload > wire.EthernetLen {
 		longest += wire.VLANLen
 	}
 	switch {
 	case int(f.Len) > longest:
-		return nil, DropOversize, false
+		return nil, fabric.DropOversize, false
 	case h.Dst.LinkLocal() || h.EtherType == wire.TypeMACControl:
-		return nil, DropReserved, false
+		return nil, fabric.DropReserved, false
 	case h.Src.Multicast() || h.Src == 0: // no station has such an address (IEEE 802.3 clause 3.2.3); bridges do not forward these frames
-		return nil, DropSource, false
+		return nil, fabric.DropSource, false
 	}
 	if in = s.lanOf(p, b); in == nil {
-		return nil, DropVLAN, false
+		return nil, fabric.DropVLAN, false
 	}
 	return in, 0, true
 }
 
 // classify reads the priority, and whether the frame may be marked.
-func (p *switchPort) classify(f *Frame, h *wire.Header) {
-	f.Flag = Flag(h.L3)
+func (p *switchPort) classify(f *fabric.Frame, h *wire.Header) {
+	f.Flag = fabric.Flag(h.L3)
 	switch k := p.classes; {
 	case h.EtherType == wire.TypeCNM:
 		f.Prio = p.sw.config.Control
@@ -128,10 +129,10 @@ func (p *switchPort) classify(f *Frame, h *wire.Header) {
 		f.Prio = k.Default
 	}
 	if p.lossless>>f.Prio&1 != 0 {
-		f.Flag |= Lossless
+		f.Flag |= fabric.Lossless
 	}
 	if ecn := h.TOS & 3; h.L3 != 0 && (ecn == wire.ECT0 || ecn == wire.ECT1) {
-		f.Flag |= Markable
+		f.Flag |= fabric.Markable
 	}
 }
 
@@ -142,7 +143,7 @@ func (s *Switch) Priority(port int, b []byte) int {
 	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
 		return -1
 	}
-	var f Frame
+	var f fabric.Frame
 	s.ports[port].classify(&f, &h)
 	return int(f.Prio)
 }

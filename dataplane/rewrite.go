@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/binary"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -14,13 +15,13 @@ import (
 // rewrite does so to frames of a vector, from one on and before another. Those that go another way are
 // taken out of it: it returns where the others begin and end. What came before one of which something is said leaves
 // before that.
-func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame, from, end int) (begin, left int) {
+func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []fabric.Frame, from, end int) (begin, left int) {
 	acts := v.acts[:len(burst)]
 	begin, left = from, from
 	for i := from; i < end; i++ {
 		f, a := &burst[i], acts[i]
 		if s.back(p, a) {
-			s.drop(now, p, f, a, DropNoPort)
+			s.drop(now, p, f, a, fabric.DropNoPort)
 			continue
 		}
 		if a&(actKind|tagOp) != 0 {
@@ -37,11 +38,11 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 			}
 		}
 		if f.Len > s.narrow && s.tooWide(p, f, a) {
-			s.drop(now, p, f, a, DropOversize)
+			s.drop(now, p, f, a, fabric.DropOversize)
 			continue
 		}
 		if acts[left] = a; left != i {
-			burst[left].copy(f)
+			burst[left].Copy(f)
 		}
 		left++
 	}
@@ -50,17 +51,17 @@ func (s *Switch) rewrite(now units.Time, p *switchPort, v *vector, burst []Frame
 
 // rewriteOne does so to one frame, and returns an action that only names a port. It reports false if the
 // frame has gone another way.
-func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
+func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *fabric.Frame, a action) (action, bool) {
 	switch a & actKind {
 	case actGroup:
 		if a = s.choose(now, p, f, a); int(a.out()) == p.number {
-			s.drop(now, p, f, a, DropNoPort)
+			s.drop(now, p, f, a, fabric.DropNoPort)
 			return a, false
 		}
 	case actRoute:
 		var ok bool
 		if a, ok = p.worker.cache.routed(p.env.Start(f), int(f.Len), a); ok {
-			f.words()[1] = 0 // its header was written to: it has no digest
+			f.Words()[1] = 0 // its header was written to: it has no digest
 			p.stats.Routed++
 		} else if a, ok = s.route(now, p, f, a); !ok {
 			return a, false
@@ -73,7 +74,7 @@ func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *Frame, a action) (
 			point = uint16(own[a.prio()]) << 13
 		}
 		if !p.retag(f, a, point|a.vlan()) {
-			s.drop(now, p, f, a, DropNoMemory)
+			s.drop(now, p, f, a, fabric.DropNoMemory)
 			return a, false
 		}
 		if own != nil && a&tagOp == tagSet {
@@ -92,13 +93,13 @@ func (s *Switch) owned(p *switchPort, a action) action {
 }
 
 // choose takes one of the ports of equal cost of a group.
-func (s *Switch) choose(now units.Time, p *switchPort, f *Frame, a action) action {
+func (s *Switch) choose(now units.Time, p *switchPort, f *fabric.Frame, a action) action {
 	return a.to(s.portOf(now, p, f, a.prio(), s.lans.groups[a.out()]))
 }
 
 // retag does to a frame's tag what its action says; tci is what a new one says. It reports false if there is
 // no memory for it.
-func (p *switchPort) retag(f *Frame, a action, tci uint16) bool {
+func (p *switchPort) retag(f *fabric.Frame, a action, tci uint16) bool {
 	b := p.env.Start(f)
 	switch a & tagOp {
 	case tagSet:
@@ -129,6 +130,6 @@ func (p *switchPort) retag(f *Frame, a action, tci uint16) bool {
 }
 
 // shift moves the beginning of a frame.
-func shift(f *Frame, by int) {
-	f.words()[0] += uint64(by)<<48 - uint64(by)<<32
+func shift(f *fabric.Frame, by int) {
+	f.Words()[0] += uint64(by)<<48 - uint64(by)<<32
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gaissmai/bart"
 
+	"photon/fabric"
 	"photon/neighbour"
 	"photon/units"
 	"photon/wire"
@@ -249,48 +250,48 @@ func pick(hash, salt uint32, n int) int {
 }
 
 // flowHash is the hash of a frame's flow.
-func flowHash(p *Pool, f *Frame) uint32 { return wire.FlowHash(p.Bytes(f)) }
+func flowHash(p *fabric.Pool, f *fabric.Frame) uint32 { return wire.FlowHash(p.Bytes(f)) }
 
 // route does with a packet for the router what a router does, by its IP header; a is its action so
 // far, which names no port. It returns the action with which it leaves, or reports false if it ends here.
-func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (action, bool) {
-	f.words()[1] = uint64(a & actFrame) // its headers are written to: it has no digest
+func (s *Switch) route(now units.Time, p *switchPort, f *fabric.Frame, a action) (action, bool) {
+	f.Words()[1] = uint64(a & actFrame) // its headers are written to: it has no digest
 	b := p.env.Bytes(f)
-	begin := f.l3()
+	begin := f.L3()
 	if begin != 0 && s.routes.own && wire.IsICMPv6(b[begin:]) && s.solicited(now, p, f) {
 		return a, false
 	}
 	if !s.plainlyIP(p, f) {
-		s.discard(now, p, f, DropToRouter) // not IP, or behind tags of which a router knows nothing
+		s.discard(now, p, f, fabric.DropToRouter) // not IP, or behind tags of which a router knows nothing
 		return a, false
 	}
 	ip, length := b[begin:], int(f.Len)-begin
 	switch {
 	case !wire.HeaderOK(ip, length):
-		s.discard(now, p, f, DropBadIP)
+		s.discard(now, p, f, fabric.DropBadIP)
 		return a, false
 	case !wire.SourceOK(ip):
-		s.discard(now, p, f, DropMartian)
+		s.discard(now, p, f, fabric.DropMartian)
 		return a, false
 	}
 	switch group := s.routeOf(p, ip); {
 	case group == nowhere:
 		s.makeICMPError(now, p, f, netUnreachable)
-		s.discard(now, p, f, DropNoRoute)
+		s.discard(now, p, f, fabric.DropNoRoute)
 		return a, false
 	case group == toItself:
 		s.forRouter(now, p, f)
 		return a, false
 	case group == prohibited:
 		s.makeICMPError(now, p, f, prohibition)
-		s.discard(now, p, f, DropProhibited)
+		s.discard(now, p, f, fabric.DropProhibited)
 		return a, false
 	case group == blackholed:
-		s.discard(now, p, f, DropProhibited)
+		s.discard(now, p, f, fabric.DropProhibited)
 		return a, false
 	case wire.TTL(ip) <= 1:
 		s.makeICMPError(now, p, f, timeExceeded)
-		s.discard(now, p, f, DropTTL)
+		s.discard(now, p, f, fabric.DropTTL)
 		return a, false
 	default:
 		h := s.hopOf(now, p, f, a.prio(), group)
@@ -301,7 +302,7 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 			if !wire.MayFragment(ip) {
 				s.makeICMPError(now, p, f, tooBig(s.config.hopMTU(h)))
 			}
-			s.discard(now, p, f, DropTooBig)
+			s.discard(now, p, f, fabric.DropTooBig)
 			return a, false
 		case h.state == neighbour.Incomplete:
 			s.await(now, p, f, h.neighbour)
@@ -309,7 +310,7 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		case h.state == neighbour.Failed:
 			h.neighbour.Want()
 			s.makeICMPError(now, p, f, hostUnreachable)
-			s.discard(now, p, f, DropNeighbour)
+			s.discard(now, p, f, fabric.DropNeighbour)
 			return a, false
 		}
 		wire.DecrementTTL(ip)
@@ -317,7 +318,7 @@ func (s *Switch) route(now units.Time, p *switchPort, f *Frame, a action) (actio
 		p.stats.Routed++
 		a, ok := s.tagged(a.to(h.port), h.form, h.vlan, b)
 		if !ok {
-			s.discard(now, p, f, DropVLAN)
+			s.discard(now, p, f, fabric.DropVLAN)
 		}
 		return a, ok
 	}
@@ -332,13 +333,13 @@ func (c *SwitchConfig) hopMTU(h *hop) int {
 }
 
 // plainlyIP reports whether a frame has an IP header where a router looks for one: behind one tag at most.
-func (s *Switch) plainlyIP(p *switchPort, f *Frame) bool {
-	begin := f.l3()
+func (s *Switch) plainlyIP(p *switchPort, f *fabric.Frame) bool {
+	begin := f.L3()
 	return begin == wire.EthernetLen || begin == wire.EthernetLen+wire.VLANLen && p.env.Bytes(f)[12] == wire.TypeVLAN>>8
 }
 
 // hopOf is the next hop of a packet, of a group.
-func (s *Switch) hopOf(now units.Time, p *switchPort, f *Frame, prio uint8, group uint32) *hop {
+func (s *Switch) hopOf(now units.Time, p *switchPort, f *fabric.Frame, prio uint8, group uint32) *hop {
 	hops := p.worker.cache.groups[group]
 	if len(hops) == 1 {
 		return &hops[0]
@@ -348,10 +349,10 @@ func (s *Switch) hopOf(now units.Time, p *switchPort, f *Frame, prio uint8, grou
 
 // routed does the same with a packet of which nothing is special: it has no options and no tag, its header
 // is right, it is not ICMPv6, which may be for the router whatever it says, and its route was looked up lately and has one hop. Else it does nothing, and reports false.
-func (c *actionCache) routed(b *[StartLen]byte, length int, a action) (action, bool) {
+func (c *actionCache) routed(b *[fabric.StartLen]byte, length int, a action) (action, bool) {
 	k := key{where: routeKey | c.epoch<<epochShift}
 	switch {
-	case int(a>>56)&int(offsetL3) != wire.EthernetLen:
+	case int(a>>56)&int(fabric.OffsetL3) != wire.EthernetLen:
 		return a, false
 	case b[14] == 0x45:
 		if !wire.Forwardable4((*[wire.IPv4Len]byte)(b[14:]), length-wire.EthernetLen) {

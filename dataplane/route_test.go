@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/wire"
 )
@@ -108,17 +109,17 @@ func TestRoutingDiscards(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		frame []byte
-		why   Reason
+		why   fabric.Reason
 	}{
-		{"the last hop", change(good, func(b []byte) { b[22] = 1 }), DropTTL}, {"after the last", change(good, func(b []byte) { b[22] = 0 }), DropTTL},
-		{"the last hop of IPv6", change(six, func(b []byte) { b[21] = 1 }), DropTTL}, {"a checksum", broken, DropBadIP},
-		{"longer than its frame", change(good, func(b []byte) { b[16] = 1 }), DropBadIP}, {"shorter than its header", change(good, func(b []byte) { b[16], b[17] = 0, 19 }), DropBadIP},
-		{"longer than its frame, IPv6", change(six, func(b []byte) { b[18] = 1 }), DropBadIP},
-		{"no route", ip("fd00::1", "fd01::1", 120), DropNoRoute}, {"a group", change(good, func(b []byte) { b[30] = 224 }), DropNoRoute},
-		{"everybody", change(good, func(b []byte) { copy(b[30:], []byte{255, 255, 255, 255}) }), DropNoRoute},
-		{"loopback", change(good, func(b []byte) { b[30] = 127 }), DropNoRoute}, {"link-local", ip("fd00::1", "fe80::1", 120), DropNoRoute},
-		{"for the router", ip("10.0.0.1", "10.0.9.1", 100), DropToRouter},
-		{"not IP", change(good, func(b []byte) { b[12], b[13] = 0x88, 0xB5 }), DropToRouter},
+		{"the last hop", change(good, func(b []byte) { b[22] = 1 }), fabric.DropTTL}, {"after the last", change(good, func(b []byte) { b[22] = 0 }), fabric.DropTTL},
+		{"the last hop of IPv6", change(six, func(b []byte) { b[21] = 1 }), fabric.DropTTL}, {"a checksum", broken, fabric.DropBadIP},
+		{"longer than its frame", change(good, func(b []byte) { b[16] = 1 }), fabric.DropBadIP}, {"shorter than its header", change(good, func(b []byte) { b[16], b[17] = 0, 19 }), fabric.DropBadIP},
+		{"longer than its frame, IPv6", change(six, func(b []byte) { b[18] = 1 }), fabric.DropBadIP},
+		{"no route", ip("fd00::1", "fd01::1", 120), fabric.DropNoRoute}, {"a group", change(good, func(b []byte) { b[30] = 224 }), fabric.DropNoRoute},
+		{"everybody", change(good, func(b []byte) { copy(b[30:], []byte{255, 255, 255, 255}) }), fabric.DropNoRoute},
+		{"loopback", change(good, func(b []byte) { b[30] = 127 }), fabric.DropNoRoute}, {"link-local", ip("fd00::1", "fe80::1", 120), fabric.DropNoRoute},
+		{"for the router", ip("10.0.0.1", "10.0.9.1", 100), fabric.DropToRouter},
+		{"not IP", change(good, func(b []byte) { b[12], b[13] = 0x88, 0xB5 }), fabric.DropToRouter},
 	} {
 		eachWay(t, routerConfig(), func(t *testing.T, r *rig) {
 			r.in(0, c.frame, len(c.frame))
@@ -149,7 +150,7 @@ func TestMartianSources(t *testing.T) {
 			for i := range 3 {
 				b := ip(src, dst, 120)
 				r.in(0, b, len(b))
-				if n := r.stats(0).Discards[DropMartian][3]; n != uint64(i+1) || len(r.out(1, 4)) != 0 {
+				if n := r.stats(0).Discards[fabric.DropMartian][3]; n != uint64(i+1) || len(r.out(1, 4)) != 0 {
 					t.Fatalf("%s: %d are discarded of %d", src, n, i+1)
 				}
 				b = ip(good, dst, 120)
@@ -307,7 +308,7 @@ func testEqualCostRoutes(t *testing.T, src, dst string, flowAt int) {
 		}
 		set(3, false)
 		r.in(0, ip(src, dst, 100), 100)
-		if n := r.stats(2).Discards[DropLink][3] + r.stats(3).Discards[DropLink][3]; n != 1 {
+		if n := r.stats(2).Discards[fabric.DropLink][3] + r.stats(3).Discards[fabric.DropLink][3]; n != 1 {
 			t.Errorf("%d frames are discarded with no link up", n)
 		}
 		set(2, true)
@@ -395,7 +396,7 @@ func TestReloadOfRoutes(t *testing.T) {
 	r.reload(c)
 	r.in(0, ip("10.0.0.1", "10.0.1.7", 100), 100)
 	r.in(0, ip("10.0.0.1", "10.0.3.7", 100), 100)
-	if a, b := len(r.out(1, 4)), len(r.out(2, 4)); a != 2 || b != 1 || r.stats(0).Discards[DropNoRoute][3] != 1 {
+	if a, b := len(r.out(1, 4)), len(r.out(2, 4)); a != 2 || b != 1 || r.stats(0).Discards[fabric.DropNoRoute][3] != 1 {
 		t.Errorf("%d frames by the old route, %d by the new", a, b)
 	}
 	c.Router = Router{}
@@ -585,7 +586,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 	eachWay(t, routerConfig(), func(t *testing.T, r *rig) {
 		r.sw.Reserve()
 		for _, header := range [][]byte{ip("10.0.0.1", "10.0.1.7", 100), ip("fd00::1", "fd00:1::7", 120)} {
-			burst := make([]Frame, 8)
+			burst := make([]fabric.Frame, 8)
 			if n := testing.AllocsPerRun(100, func() {
 				r.now += us
 				for i := range burst {
@@ -667,8 +668,8 @@ func BenchmarkRouting(b *testing.B) {
 					t.heads[p][i] = bytes.Clone(h[:32])
 				}
 			}
-			burst := make([]Frame, MaxBurst)
-			perFrame(b, 4*MaxBurst, func() { t.round(burst) })
+			burst := make([]fabric.Frame, fabric.MaxBurst)
+			perFrame(b, 4*fabric.MaxBurst, func() { t.round(burst) })
 			st := t.rig.sw.Stats(t.rig.now)
 			routed, received := uint64(0), uint64(0)
 			for p := range st.Ports {

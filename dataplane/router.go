@@ -3,6 +3,7 @@ package dataplane
 import (
 	"net/netip"
 
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -12,7 +13,7 @@ import (
 // what asked, and leaves through the port where that came in. Left out: duplicate address detection.
 
 // bounce makes a frame an answer to its sender. It leaves behind what came before it (sendPending).
-func (s *Switch) bounce(p *switchPort, f *Frame) {
+func (s *Switch) bounce(p *switchPort, f *fabric.Frame) {
 	b := p.env.Bytes(f)
 	copy(b[:6], b[6:12])
 	s.routes.mac.Put(b[6:])
@@ -22,10 +23,10 @@ func (s *Switch) bounce(p *switchPort, f *Frame) {
 
 // answer answers an ARP request or a neighbour solicitation for an address of the
 // router, and reports whether the frame was one.
-func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header) bool {
+func (s *Switch) answer(now units.Time, p *switchPort, f *fabric.Frame, h *wire.Header) bool {
 	b := p.env.Bytes(f)
 	if s.routes.neighbours != nil && s.learnNeighbour(p, f, h) && h.Dst == s.routes.mac {
-		s.discard(now, p, f, DropToRouter) // it has done what it was for
+		s.discard(now, p, f, fabric.DropToRouter) // it has done what it was for
 		return true
 	}
 	switch {
@@ -50,7 +51,7 @@ func (s *Switch) answer(now units.Time, p *switchPort, f *Frame, h *wire.Header)
 }
 
 // forRouter takes a packet for an address of the router.
-func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
+func (s *Switch) forRouter(now units.Time, p *switchPort, f *fabric.Frame) {
 	b := p.env.Bytes(f)
 	var h wire.Header
 	if wire.Parse(b, &h); wire.AnswerEcho(b[h.L3:]) {
@@ -65,13 +66,13 @@ func (s *Switch) forRouter(now units.Time, p *switchPort, f *Frame) {
 		default:
 			s.makeICMPError(now, p, f, noProtocol)
 		}
-		s.discard(now, p, f, DropToRouter)
+		s.discard(now, p, f, fabric.DropToRouter)
 	}
 }
 
 // solicited answers a neighbour solicitation that came to the router's Ethernet address alone, as hosts send
 // them to find out whether it is still there: from link-local addresses, too, from which nothing is routed.
-func (s *Switch) solicited(now units.Time, p *switchPort, f *Frame) bool {
+func (s *Switch) solicited(now units.Time, p *switchPort, f *fabric.Frame) bool {
 	var h wire.Header
 	return wire.Parse(p.env.Bytes(f), &h) && s.answer(now, p, f, &h)
 }

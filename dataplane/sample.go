@@ -1,5 +1,7 @@
 package dataplane
 
+import "photon/fabric"
+
 // Sampled frames are copied for who looks at the switch every so often: of each port one in so many that it receives,
 // on average, by chance (sFlow version 5, section 3: every frame has the same chance). A port that samples nothing is
 // asked so once a burst.
@@ -64,7 +66,7 @@ func (x *sampler) draw() int {
 }
 
 // take samples frames that were received.
-func (x *sampler) take(env *Env, burst []Frame) {
+func (x *sampler) take(env *fabric.Env, burst []fabric.Frame) {
 	x.counts.Pool += uint64(len(burst))
 	for x.skip < len(burst) {
 		f := &burst[x.skip]

@@ -3,6 +3,8 @@ package dataplane
 import (
 	"math"
 	"testing"
+
+	"photon/fabric"
 )
 
 // Every frame has the same chance, bursts or not: of n frames n/every are sampled within five standard deviations, what was
@@ -20,7 +22,7 @@ func TestSampling(t *testing.T) {
 		}
 	}
 	for i := range frames / 2 { // two kinds in turn
-		burst := []Frame{r.frame(0, packet(0, 1, 0, 0), 300), r.frame(0, packet(0, 1, 0, 0), 301)}
+		burst := []fabric.Frame{r.frame(0, packet(0, 1, 0, 0), 300), r.frame(0, packet(0, 1, 0, 0), 301)}
 		if i%3 == 0 {
 			r.sw.Receive(r.now, 0, burst[:1])
 			r.sw.Receive(r.now, 0, burst[1:])

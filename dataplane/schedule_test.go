@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -68,8 +69,8 @@ func TestScheduler(t *testing.T) {
 			c.Weights[prio] = rapid.SampledFrom([]int{0, 0, 1, 2, 30, 100}).Draw(t, "weight")
 		}
 		slow.weights = c.Weights
-		env := NewEnv(NewHeaderPool(), 2)
-		sw, err := NewSwitch(c, []*Env{env})
+		env := fabric.NewEnv(fabric.NewHeaderPool(), 2)
+		sw, err := NewSwitch(c, []*fabric.Env{env})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,8 +197,8 @@ func TestLimitOfLossyQueuesFollowsTheBuffer(t *testing.T) {
 	if q := r.sw.QueueBytes(1, 0); q < 98_000 || q > 101_000 {
 		t.Errorf("the queue holds %v of 300 KB, not a third", q)
 	}
-	if s := r.stats(1); s.Discards[DropTail][0] != 300-s.QueueFrames[0] {
-		t.Errorf("%d frames queued, %d dropped, of 300", s.QueueFrames[0], s.Discards[DropTail][0])
+	if s := r.stats(1); s.Discards[fabric.DropTail][0] != 300-s.QueueFrames[0] {
+		t.Errorf("%d frames queued, %d dropped, of 300", s.QueueFrames[0], s.Discards[fabric.DropTail][0])
 	}
 	for len(r.out(1, 32)) > 0 {
 	}

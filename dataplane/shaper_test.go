@@ -3,6 +3,7 @@ package dataplane
 import (
 	"testing"
 
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -30,7 +31,7 @@ func TestShapers(t *testing.T) {
 			}
 			var left []units.Time
 			for len(left) < 10 {
-				burst := make([]Frame, 64)
+				burst := make([]fabric.Frame, 64)
 				n := r.sw.Transmit(r.now, 1, burst)
 				for _, f := range burst[:n] {
 					left = append(left, r.now-units.Second)

@@ -3,6 +3,8 @@ package dataplane
 import (
 	"testing"
 	"unsafe"
+
+	"photon/fabric"
 )
 
 // What a frame touches of a port is in whole lines of the cache.
@@ -23,8 +25,8 @@ func TestPortsAreWholeLines(t *testing.T) {
 
 // An action that leaves a frame what was read from it says that of its fields.
 func TestActionOfFrame(t *testing.T) {
-	f := Frame{In: 0x123, Prio: 5, Flag: Lossless | 14}
-	if a := actionOf(&f); a.prio() != 5 || a>>32&0xFFFF != 0x123 || Flag(a>>56) != f.Flag {
+	f := fabric.Frame{In: 0x123, Prio: 5, Flag: fabric.Lossless | 14}
+	if a := actionOf(&f); a.prio() != 5 || a>>32&0xFFFF != 0x123 || fabric.Flag(a>>56) != f.Flag {
 		t.Errorf("%x", a)
 	}
 }

@@ -3,7 +3,7 @@ package dataplane_test
 import (
 	"sync"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 // slots is memory for frames that several workers share: each has a pool over it, and free places go through
@@ -13,7 +13,7 @@ type slots struct {
 	shift uint8
 	mu    sync.Mutex
 	free  []uint32
-	pools []*dataplane.Pool
+	pools []*fabric.Pool
 }
 
 // memories are kept: every trial needs one, and all of it is written before it is read.
@@ -32,8 +32,8 @@ func newSlots(n int, shift uint8) *slots {
 	return m
 }
 
-func (m *slots) pool(before uint16) *dataplane.Pool {
-	p := dataplane.NewPool(m.bytes, 1<<m.shift, before, func(p *dataplane.Pool) {
+func (m *slots) pool(before uint16) *fabric.Pool {
+	p := fabric.NewPool(m.bytes, 1<<m.shift, before, func(p *fabric.Pool) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		n := max(0, len(m.free)-64)
@@ -45,7 +45,7 @@ func (m *slots) pool(before uint16) *dataplane.Pool {
 }
 
 // giveBack returns what a worker has too much of.
-func (m *slots) giveBack(p *dataplane.Pool) {
+func (m *slots) giveBack(p *fabric.Pool) {
 	if free := p.Slots(); len(free) > 256 {
 		m.mu.Lock()
 		m.free = append(m.free, free[64:]...)
@@ -69,7 +69,7 @@ func (m *slots) left() (n int) {
 	return n
 }
 
-func slots2(pools []*dataplane.Pool) (all [][]uint32) {
+func slots2(pools []*fabric.Pool) (all [][]uint32) {
 	for _, p := range pools {
 		all = append(all, p.Slots())
 	}

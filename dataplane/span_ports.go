@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 )
@@ -20,7 +21,7 @@ func (s *Switch) setBounds(w *switchWorker) {
 // ports have not caught up with. Of most frames that is known without it.
 func (s *Switch) settled(p *switchPort, a action, most int64) bool {
 	pooled := p.worker.mostPooled
-	if Flag(a>>56)&Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
+	if fabric.Flag(a>>56)&fabric.Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
 		return false
 	}
 	return p.ingress.Absorbs(a.prio(), most, pooled)
@@ -34,16 +35,16 @@ func (s *Switch) lossyFits(a action, most int64) bool {
 }
 
 // fitsNow reports whether a frame fits, after all ports have caught up.
-func (s *Switch) fitsNow(x *Span, now units.Time, p *switchPort, a action, most int64) bool {
+func (s *Switch) fitsNow(x *fabric.Span, now units.Time, p *switchPort, a action, most int64) bool {
 	s.serveAll(x, now)
-	if Flag(a>>56)&Lossless == 0 {
+	if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 		return s.lossyFits(a, most)
 	}
 	return p.ingress.Fits(a.prio(), most)
 }
 
 // showPassingInSpan is showPassing, if the congestion point is to see the frame.
-func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *Frame) {
+func (s *Switch) showPassingInSpan(x *fabric.Span, now units.Time, to *switchPort, f *fabric.Frame) {
 	prio := f.Prio & 7
 	if to.weighted>>prio&1 != 0 {
 		to.rounds.current = prio
@@ -60,7 +61,7 @@ func (s *Switch) showPassingInSpan(x *Span, now units.Time, to *switchPort, f *F
 }
 
 // wakeInSpan notes when a port is to be served of which the first frame of a priority has been queued.
-func (p *switchPort) wakeInSpan(wire *Wire, e *Exit, now units.Time, prio uint8) {
+func (p *switchPort) wakeInSpan(wire *fabric.Wire, e *fabric.Exit, now units.Time, prio uint8) {
 	if wire.PerByte == 0 {
 		return
 	}
@@ -72,7 +73,7 @@ func (p *switchPort) wakeInSpan(wire *Wire, e *Exit, now units.Time, prio uint8)
 }
 
 // sampleInSpan is sample.
-func (s *Switch) sampleInSpan(x *Span, now units.Time, p *switchPort, f *Frame, q marking.Queue) {
+func (s *Switch) sampleInSpan(x *fabric.Span, now units.Time, p *switchPort, f *fabric.Frame, q marking.Queue) {
 	prio := f.Prio & 7
 	feedback, ok := p.feedback(now, f, q)
 	if p.unnoticed>>prio&1 != 0 { // a flow may be new
@@ -97,7 +98,7 @@ func (p *switchPort) noteNotices() (next units.Time) {
 }
 
 // notice asks a congestion point for its next CNP, which ends the span.
-func (p *switchPort) notice(x *Span, prio uint8) {
+func (p *switchPort) notice(x *fabric.Span, prio uint8) {
 	next := p.points[prio].notifier.Next()
 	if next == units.Never {
 		return
@@ -110,7 +111,7 @@ func (p *switchPort) notice(x *Span, prio uint8) {
 }
 
 // answerInSpan sends feedback. All ports catch up before it is queued at one of them.
-func (s *Switch) answerInSpan(x *Span, now units.Time, p *switchPort, f *Frame, feedback marking.Sample) {
+func (s *Switch) answerInSpan(x *fabric.Span, now units.Time, p *switchPort, f *fabric.Frame, feedback marking.Sample) {
 	s.serveAll(x, now)
 	for port := range x.Wires {
 		p.env.SetDue(port, units.Never) // so that it is heard of
@@ -127,7 +128,7 @@ func (s *Switch) answerInSpan(x *Span, now units.Time, p *switchPort, f *Frame, 
 }
 
 // serveUntil has a port send what leaves before an instant.
-func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
+func (s *Switch) serveUntil(x *fabric.Span, port int, until units.Time) {
 	p, wire := &s.ports[port], &x.Wires[port]
 	e, at := p.env.Exit(port), wire.At
 	if s.intricate && p.intricate() {
@@ -139,9 +140,9 @@ func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 		x.Idle++
 	}
 	for at < until {
-		d := x.leave()
+		d := x.Leave()
 		s.dequeueOne(at, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
-		at += wire.took(d.Len)
+		at += wire.Took(d.Len)
 		d.Gone, d.Port, e.Free = at, int32(port), at
 		if p.waiting == 0 {
 			if at = units.Never; p.notifies != 0 {
@@ -154,13 +155,13 @@ func (s *Switch) serveUntil(x *Span, port int, until units.Time) {
 
 // serveIntricate is serveUntil of a port that may be paused, or has weights, shapers or a congestion point that sends
 // CNPs.
-func (s *Switch) serveIntricate(x *Span, port int, until units.Time) {
+func (s *Switch) serveIntricate(x *fabric.Span, port int, until units.Time) {
 	wire, e := &x.Wires[port], s.workers[0].env.Exit(port)
 	for wire.At < until {
-		d, at := x.leave(), wire.At
+		d, at := x.Leave(), wire.At
 		sent, next := s.Serve(at, port, &d.Frame)
 		if sent {
-			d.Gone, d.Port = at+wire.took(d.Len), int32(port)
+			d.Gone, d.Port = at+wire.Took(d.Len), int32(port)
 			e.Free = d.Gone
 		} else {
 			x.Left = x.Left[:len(x.Left)-1]
@@ -171,7 +172,7 @@ func (s *Switch) serveIntricate(x *Span, port int, until units.Time) {
 }
 
 // serveAll has all ports do so.
-func (s *Switch) serveAll(x *Span, until units.Time) {
+func (s *Switch) serveAll(x *fabric.Span, until units.Time) {
 	for i := range x.Wires {
 		if x.Wires[i].At < until {
 			s.serveUntil(x, i, until)

@@ -13,6 +13,7 @@ import (
 
 	"photon/credits"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -22,8 +23,8 @@ import (
 // stepper is a world that asks a switch for one event after the other, slowly and obviously.
 type stepper struct {
 	sw    *dataplane.Switch
-	env   *dataplane.Env
-	wires []dataplane.Wire // PerByte and Overhead
+	env   *fabric.Env
+	wires []fabric.Wire // PerByte and Overhead
 	due   []units.Time
 	now   units.Time
 	left  []string // what left the ports: when and what
@@ -39,40 +40,40 @@ type coming struct {
 
 // newStepper makes one. If somebody wants to be told what waits, spans are handled in order.
 func newStepper(t *rapid.T, c dataplane.SwitchConfig, told bool) *stepper {
-	w := &stepper{env: dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), len(c.Ports))}
+	w := &stepper{env: fabric.NewEnv(fabric.NewHeaderPoolOf(2048), len(c.Ports))}
 	if told {
 		w.env.Queued = func(now units.Time, port int, bytes units.Size) {
 			w.waits = append(w.waits, fmt.Sprintf("%v at port %d: %v", now, port, bytes))
 		}
 	}
 	var err error
-	if w.sw, err = dataplane.NewSwitch(clone(c), []*dataplane.Env{w.env}); err != nil {
+	if w.sw, err = dataplane.NewSwitch(clone(c), []*fabric.Env{w.env}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range c.Ports {
 		w.env.Exit(i).Frames = w.env.Exit(i).Inline[:]
 		link := c.Ports[i].Link
-		wire := dataplane.Wire{PerByte: uint16(link.Rate.Serialize(1)), Overhead: int16(link.WireBytes(0))}
+		wire := fabric.Wire{PerByte: uint16(link.Rate.Serialize(1)), Overhead: int16(link.WireBytes(0))}
 		w.wires = append(w.wires, wire)
 		w.due = append(w.due, w.sw.Next(0, i))
 	}
 	return w
 }
 
-func (w *stepper) frame(b []byte) dataplane.Frame {
+func (w *stepper) frame(b []byte) fabric.Frame {
 	f, _ := w.env.Alloc(len(b))
 	copy(w.env.Header(f), b)
 	f.Digest = w.env.Digest(&f)
 	return f
 }
 
-func (w *stepper) leaves(port int, gone units.Time, f *dataplane.Frame) {
+func (w *stepper) leaves(port int, gone units.Time, f *fabric.Frame) {
 	w.left = append(w.left, fmt.Sprintf("port %d, %v: %x", port, gone, w.env.Bytes(f)))
 	w.env.Free(*f)
 }
 
 // send puts a frame on a port's link.
-func (w *stepper) send(port int, f *dataplane.Frame) {
+func (w *stepper) send(port int, f *fabric.Frame) {
 	e, x := w.env.Exit(port), w.wires[port]
 	e.Free = w.now + units.Time(int(f.Len)+int(x.Overhead))*units.Time(x.PerByte)
 	w.leaves(port, e.Free, f)
@@ -109,11 +110,11 @@ func (w *stepper) step(end units.Time, all []coming) {
 			}
 			a := all[0]
 			all = all[1:]
-			switch w.env.Queue = dataplane.QueueNothing; {
+			switch w.env.Queue = fabric.QueueNothing; {
 			case len(all) > 0 && all[0].at == w.now:
-				w.env.Queue = dataplane.QueueAll
+				w.env.Queue = fabric.QueueAll
 			case at == w.now:
-				w.env.Queue = dataplane.QueueIfDependent
+				w.env.Queue = fabric.QueueIfDependent
 			}
 			w.receive(a.port, a.bytes)
 		} else {
@@ -122,7 +123,7 @@ func (w *stepper) step(end units.Time, all []coming) {
 			}
 			w.now = at
 			w.env.SetDue(port, units.Never)
-			var f dataplane.Frame
+			var f fabric.Frame
 			sent, next := w.sw.Serve(w.now, port, &f)
 			if sent {
 				w.send(port, &f)
@@ -136,7 +137,7 @@ func (w *stepper) step(end units.Time, all []coming) {
 
 // receive has frames arrive at once.
 func (w *stepper) receive(port int, frames ...[]byte) {
-	var burst []dataplane.Frame
+	var burst []fabric.Frame
 	for _, b := range frames {
 		burst = append(burst, w.frame(b))
 	}
@@ -150,14 +151,14 @@ func (w *stepper) receive(port int, frames ...[]byte) {
 
 // span hands over what arrives before an instant at once.
 func (w *stepper) span(t *rapid.T, end units.Time, all []coming) {
-	x := &dataplane.Span{Base: w.now, End: end}
+	x := &fabric.Span{Base: w.now, End: end}
 	for i := range w.wires {
 		wire := w.wires[i]
 		wire.At = w.timer(i)
 		x.Wires = append(x.Wires, wire)
 	}
 	for _, a := range all {
-		x.Keys = append(x.Keys, uint64(a.at-w.now)<<dataplane.KeyPortBits|uint64(a.port))
+		x.Keys = append(x.Keys, uint64(a.at-w.now)<<fabric.KeyPortBits|uint64(a.port))
 		x.Frames = append(x.Frames, w.frame(a.bytes))
 	}
 	x.Keys = append(x.Keys, 1<<64-1)
@@ -340,7 +341,7 @@ func TestSpan(t *testing.T) {
 					frames = append(frames, x.plain(port))
 				}
 				for _, w := range []*stepper{one, many} {
-					w.env.Queue = dataplane.QueueAll
+					w.env.Queue = fabric.QueueAll
 					w.receive(port, frames...)
 					w.wake()
 				}

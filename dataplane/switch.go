@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"photon/credits"
+	"photon/fabric"
 	"photon/internal/memory"
 	"photon/marking"
 	"photon/pfc"
@@ -58,7 +59,7 @@ type Switch struct {
 // a line each. A port is an odd number of lines, so that those of many ports do not compete for the same
 // places of the cache.
 type switchPort struct {
-	env      *Env
+	env      *fabric.Env
 	worker   *switchWorker
 	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
 	number   int
@@ -99,7 +100,7 @@ type switchPort struct {
 	shapers    *shapers // nil: there are none
 	probes     probes
 	rounds     rounds
-	stats      PortStats
+	stats      fabric.PortStats
 	copied     [pfc.Classes]uint64 // copies made of frames that were received here
 	made       [pfc.Classes]uint64 // frames that the switch itself made at this port
 	timerAt    units.Time          // of neighbours whose home is here, and of the port's announcement
@@ -119,7 +120,7 @@ type switchWorker struct {
 	store store
 
 	number  int
-	env     *Env
+	env     *fabric.Env
 	ports   []int
 	lanes   []lane // to each worker; nil: this is the only one
 	pending ownPacket
@@ -131,16 +132,16 @@ type switchWorker struct {
 	mostPooled int64  // the most that was used of the pool when this worker took something out
 	failures   uint64 // of neighbours that this worker asks
 
-	waits   int     // frames that wait for neighbours
-	strays  []Frame // of them those whose neighbour a reload has removed
-	knows   *routes // of which hops were worked out, and of which neighbours
+	waits   int            // frames that wait for neighbours
+	strays  []fabric.Frame // of them those whose neighbour a reload has removed
+	knows   *routes        // of which hops were worked out, and of which neighbours
 	version uint32
 
 	_ [memory.Line]byte
 }
 
 // NewSwitch makes a switch; envs has one Env per worker, for all ports.
-func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
+func NewSwitch(c SwitchConfig, envs []*fabric.Env) (*Switch, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -180,13 +181,13 @@ func NewSwitch(c SwitchConfig, envs []*Env) (*Switch, error) {
 	return s, nil
 }
 
-func newWorker(number int, env *Env, workers, ports int) *switchWorker {
+func newWorker(number int, env *fabric.Env, workers, ports int) *switchWorker {
 	w := &switchWorker{number: number, env: env}
 	w.cache.grow(leastLines)
 	if workers > 1 {
 		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), memory.Isolated[[pfc.Classes]int64](ports), memory.Isolated[bool](ports), memory.Isolated[uint16](ports)[:0]
 		for i := range w.lanes {
-			w.lanes[i].ring = make([]Frame, laneLen)
+			w.lanes[i].ring = make([]fabric.Frame, laneLen)
 		}
 	}
 	return w
@@ -221,11 +222,11 @@ func (p *switchPort) begin() {
 	p.worker, s.owner[p.number] = s.workers[p.config.Worker], uint8(p.config.Worker)
 	p.env = p.worker.env
 	p.down, p.off, p.drained = p.config.Vacant, p.config.Vacant, p.config.Vacant
-	p.overhead = int16(p.config.Link.overhead())
+	p.overhead = int16(p.config.Link.WireBytes(0))
 	p.own()
 	p.setShapers(nil)
 	p.link, p.outs, p.probes, p.rounds, p.buckets = LinkState{}, 0, probes{}, rounds{}, buckets{}
-	p.stats, p.timerAt = PortStats{}, units.Never
+	p.stats, p.timerAt = fabric.PortStats{}, units.Never
 	p.reset()
 	rate := p.config.Link.Rate
 	in := pfc.IngressConfig{Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause, Pool: s.pool, Headroom: s.heads}

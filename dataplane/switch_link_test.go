@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -40,8 +41,8 @@ func TestLinkDownAndUp(t *testing.T) {
 	r.in(0, packet(0, 1, 0, 0), 1000)
 	r.link(1, false)
 	st := r.stats(1)
-	if st.Discards[DropLink] != [8]uint64{0: 1, 3: 30} || r.stats(0).Buffered != [8]units.Size{} || r.sw.Paused(1) != 0 {
-		t.Errorf("%v discarded, %v held", st.Discards[DropLink], r.stats(0).Buffered)
+	if st.Discards[fabric.DropLink] != [8]uint64{0: 1, 3: 30} || r.stats(0).Buffered != [8]units.Size{} || r.sw.Paused(1) != 0 {
+		t.Errorf("%v discarded, %v held", st.Discards[fabric.DropLink], r.stats(0).Buffered)
 	}
 	var f pfc.Frame
 	if b := r.out(0, 8); len(b) != 1 || f.Decode(b[0]) != nil || f.Quanta[3] != 0 {
@@ -49,8 +50,8 @@ func TestLinkDownAndUp(t *testing.T) {
 	}
 	r.in(0, packet(0, 1, 26, 0), 1000)
 	r.in(0, packet(0, 10, 0, 0), 1000) // forgotten: to all ports with a link
-	if st := r.stats(1); st.Discards[DropLink] != [8]uint64{0: 1, 3: 31} || len(r.out(1, 8)) != 0 || len(r.out(2, 8)) != 1 {
-		t.Errorf("%v discarded", st.Discards[DropLink])
+	if st := r.stats(1); st.Discards[fabric.DropLink] != [8]uint64{0: 1, 3: 31} || len(r.out(1, 8)) != 0 || len(r.out(2, 8)) != 1 {
+		t.Errorf("%v discarded", st.Discards[fabric.DropLink])
 	}
 	r.in(0, packet(0, 11, 0, 0), 1000)
 	if len(r.out(2, 8)) != 1 {
@@ -172,11 +173,11 @@ func TestLinksWhileDraining(t *testing.T) {
 func TestConservationOfLinks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ports = 3
-		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
+		r := &rig{env: fabric.NewEnv(fabric.NewHeaderPool(), ports)}
 		c := guarded(ports, pfc.Drop)
 		c.Learn, c.Watchdog.Detect, c.Watchdog.Restore = true, 4*us, 2*us
 		var err error
-		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
+		if r.sw, err = NewSwitch(c, []*fabric.Env{r.env}); err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
@@ -284,7 +285,7 @@ func TestLinkOfAnotherRate(t *testing.T) {
 		if next := r.sw.Next(r.now, 0); next < 40*us || next > 60*us {
 			t.Errorf("refresh at %v", next)
 		}
-		if n := r.stats(0).Discards[DropHeadroom][3]; n != 1 {
+		if n := r.stats(0).Discards[fabric.DropHeadroom][3]; n != 1 {
 			t.Errorf("%d of 71 frames are discarded, XOFF and headroom are 70", n)
 		}
 		if b := r.sw.Buffer(); b.Reserved != 110_000 || b.Lossy != 90_000 || b.Thresholds[0][3].Headroom != 50_000 {
@@ -430,7 +431,7 @@ func TestFramesBehindALinkThatIsDown(t *testing.T) {
 	r.out(0, 8)
 	r.in(0, packet(0, 10, 0, 0), 1000)
 	if n := len(r.out(2, 8)); n != 1 {
-		t.Errorf("a frame for a station behind a link that is down is sent to %d other ports, %v discarded at the dead one", n, r.stats(1).Discards[DropLink][0])
+		t.Errorf("a frame for a station behind a link that is down is sent to %d other ports, %v discarded at the dead one", n, r.stats(1).Discards[fabric.DropLink][0])
 	}
 }
 

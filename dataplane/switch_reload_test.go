@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -184,7 +185,7 @@ func TestReload(t *testing.T) {
 	r.reload(c)
 	r.in(0, packet(0, 1, 0, 0), 301)
 	r.in(0, packet(30, 1, 0, 0), 100)
-	if st := r.stats(2); st.Discards[DropTail][0] != 1 || r.sw.lans.all[0].fdb.Find(mac(30), r.sw.era.second(r.now)) != 0 || r.sw.lans.all[0].fdb.Age() != 7*units.Second {
+	if st := r.stats(2); st.Discards[fabric.DropTail][0] != 1 || r.sw.lans.all[0].fdb.Find(mac(30), r.sw.era.second(r.now)) != 0 || r.sw.lans.all[0].fdb.Age() != 7*units.Second {
 		t.Error("queue limit, learning or age are not in force")
 	}
 	if b := r.sw.Buffer(); b.Reserved != 3*32_000 || b.Lossy != b.Size-b.Reserved || b.Thresholds[2][3].XON != 1000 {
@@ -239,7 +240,7 @@ func TestReloadOfAWatchdog(t *testing.T) {
 		t.Errorf("a watchdog that comes: %+v", st.Watchdog)
 	}
 	set(pfc.WatchdogConfig{Detect: 10 * ms, Restore: ms, Action: pfc.Drop})
-	if st := r.stats(1); st.Watchdog.Storm != lossless || st.QueueFrames[3] != 0 || st.Discards[DropStorm][3] != 1 {
+	if st := r.stats(1); st.Watchdog.Storm != lossless || st.QueueFrames[3] != 0 || st.Discards[fabric.DropStorm][3] != 1 {
 		t.Errorf("a watchdog that drops from now on: %+v", st.Watchdog)
 	}
 	set(pfc.WatchdogConfig{})
@@ -254,11 +255,11 @@ func TestReloadOfAWatchdog(t *testing.T) {
 func TestConservationInReloads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ports = 3
-		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
+		r := &rig{env: fabric.NewEnv(fabric.NewHeaderPool(), ports)}
 		c := config(ports)
 		c.Learn = true
 		var err error
-		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
+		if r.sw, err = NewSwitch(c, []*fabric.Env{r.env}); err != nil {
 			t.Fatal(err)
 		}
 		var stopped [ports]bool
@@ -314,7 +315,7 @@ func TestConservationInReloads(t *testing.T) {
 					}
 				}
 				st := r.stats(i)
-				if st.Discards[DropHeadroom][3] != 0 {
+				if st.Discards[fabric.DropHeadroom][3] != 0 {
 					t.Fatal("a lossless frame was lost")
 				}
 			}
@@ -324,7 +325,7 @@ func TestConservationInReloads(t *testing.T) {
 
 // pfcDue takes the PFC frame that a port has due, if any.
 func (r *rig) pfcDue(port int) []byte {
-	var f Frame
+	var f fabric.Frame
 	if !r.sw.pause(r.now, &r.sw.ports[port], &f) {
 		return nil
 	}

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"testing"
 
+	"photon/fabric"
 	"photon/pfc"
 )
 
@@ -28,8 +29,8 @@ func TestPortThatIsShut(t *testing.T) {
 		r.in(0, packet(0, 1, 26, 0), 1000)
 	}
 	r.shut(1, true)
-	if st := r.stats(1); st.Discards[DropLink][3] != 30 || r.sw.Queued() != 0 || r.sw.Paused(1) != 0 {
-		t.Errorf("%v discarded, %d wait", st.Discards[DropLink], r.sw.Queued())
+	if st := r.stats(1); st.Discards[fabric.DropLink][3] != 30 || r.sw.Queued() != 0 || r.sw.Paused(1) != 0 {
+		t.Errorf("%v discarded, %d wait", st.Discards[fabric.DropLink], r.sw.Queued())
 	}
 	r.out(0, 8) // XON
 	before := *r.stats(1)
@@ -37,7 +38,7 @@ func TestPortThatIsShut(t *testing.T) {
 	r.in(1, pauseFrame(3, pfc.MaxQuanta), 60)
 	r.in(1, []byte{1, 2, 3}, 3)
 	st := r.stats(1)
-	if st.Discards[DropLink][3]-before.Discards[DropLink][3] != 1 || st.Discards[DropLink][0]-before.Discards[DropLink][0] != 2 || st.Discards[DropMalformed][0] != 1 {
+	if st.Discards[fabric.DropLink][3]-before.Discards[fabric.DropLink][3] != 1 || st.Discards[fabric.DropLink][0]-before.Discards[fabric.DropLink][0] != 2 || st.Discards[fabric.DropMalformed][0] != 1 {
 		t.Errorf("of four frames that come %v were discarded, of none, one and a pause before %v", st.Discards, before.Discards)
 	}
 	if r.sw.Paused(1) != 0 || len(r.out(0, 8)) != 0 {

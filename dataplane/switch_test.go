@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -26,7 +27,7 @@ func mac(i int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(i) }
 type rig struct {
 	t        testing.TB
 	sw       *Switch
-	env      *Env
+	env      *fabric.Env
 	now      units.Time
 	together bool // a frame takes the way of those that come together, though it is alone
 }
@@ -39,7 +40,7 @@ func config(ports int) SwitchConfig {
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: 20_000, XON: 10_000, Headroom: 20_000}
 	for i := range ports {
-		c.Ports = append(c.Ports, PortConfig{MAC: mac(100 + i), Link: Link{Rate: rate}})
+		c.Ports = append(c.Ports, PortConfig{MAC: mac(100 + i), Link: fabric.Link{Rate: rate}})
 		c.Static = append(c.Static, StaticEntry{MAC: mac(i), Ports: []uint16{uint16(i)}})
 	}
 	return c
@@ -47,8 +48,8 @@ func config(ports int) SwitchConfig {
 
 func newRig(t testing.TB, c SwitchConfig) *rig {
 	t.Helper()
-	env := NewEnv(NewHeaderPool(), len(c.Ports))
-	sw, err := NewSwitch(c, []*Env{env})
+	env := fabric.NewEnv(fabric.NewHeaderPool(), len(c.Ports))
+	sw, err := NewSwitch(c, []*fabric.Env{env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,16 +69,16 @@ func (r *rig) audit() {
 func (r *rig) in(port int, header []byte, length int) {
 	f := r.frame(port, header, length)
 	if !r.together {
-		r.sw.Receive(r.now, port, []Frame{f})
+		r.sw.Receive(r.now, port, []fabric.Frame{f})
 		return
 	}
 	r.sw.Receive(r.now, port, nil) // what Receive does before and after
-	r.sw.receive(r.now, &r.sw.ports[port], []Frame{f})
+	r.sw.receive(r.now, &r.sw.ports[port], []fabric.Frame{f})
 	r.sw.Receive(r.now, port, nil)
 }
 
 // frame is a frame as long as stated that has these headers, for the worker of a port.
-func (r *rig) frame(port int, header []byte, length int) Frame {
+func (r *rig) frame(port int, header []byte, length int) fabric.Frame {
 	env := r.sw.ports[port].env
 	f, ok := env.Alloc(length)
 	if !ok {
@@ -89,7 +90,7 @@ func (r *rig) frame(port int, header []byte, length int) Frame {
 
 // burst lets frames arrive together.
 func (r *rig) burst(port int, headers ...[]byte) {
-	var burst []Frame
+	var burst []fabric.Frame
 	for _, h := range headers {
 		burst = append(burst, r.frame(port, h, len(h)))
 	}
@@ -109,7 +110,7 @@ func eachWay(t *testing.T, c SwitchConfig, do func(t *testing.T, r *rig)) {
 
 // out takes up to n frames that a port sends.
 func (r *rig) out(port, n int) (frames [][]byte) {
-	env, burst := r.sw.ports[port].env, make([]Frame, n)
+	env, burst := r.sw.ports[port].env, make([]fabric.Frame, n)
 	for _, f := range burst[:r.sw.Transmit(r.now, port, burst)] {
 		frames = append(frames, bytes.Clone(env.Header(f)))
 		env.Free(f)
@@ -117,7 +118,7 @@ func (r *rig) out(port, n int) (frames [][]byte) {
 	return frames
 }
 
-func (r *rig) stats(port int) *PortStats { return &r.sw.Stats(r.now).Ports[port] }
+func (r *rig) stats(port int) *fabric.PortStats { return &r.sw.Stats(r.now).Ports[port] }
 
 // packet is the headers of a UDP packet.
 func packet(from, to int, dscp, ecn uint8) []byte {
@@ -167,7 +168,7 @@ func TestDiscardsAreCountedByReason(t *testing.T) {
 	wire.MAC(0x0180C200000E).Put(lldp)
 	r.in(0, lldp, 100)
 	st := r.stats(0)
-	for reason, prio := range map[Reason]int{DropNoPort: 3, DropOversize: 3, DropMalformed: 0, DropReserved: 0} {
+	for reason, prio := range map[fabric.Reason]int{fabric.DropNoPort: 3, fabric.DropOversize: 3, fabric.DropMalformed: 0, fabric.DropReserved: 0} {
 		if st.Discards[reason][prio] != 1 {
 			t.Errorf("%v: %v", reason, st.Discards[reason])
 		}
@@ -206,7 +207,7 @@ func TestMACControlIsConsumed(t *testing.T) {
 			if obeyed := r.sw.Paused(0) == lossless; obeyed != c.obeyed {
 				t.Errorf("%s: obeyed %v", c.name, obeyed)
 			}
-			if st.Discards != [Reasons][8]uint64{} || st.RxFrames != [8]uint64{} {
+			if st.Discards != [fabric.Reasons][8]uint64{} || st.RxFrames != [8]uint64{} {
 				t.Errorf("%s: received as %v, discarded %v", c.name, st.RxFrames, st.Discards)
 			}
 		})
@@ -343,11 +344,11 @@ func TestXOFFAndXON(t *testing.T) {
 	for range 19 { // XOFF and headroom are 40 KB
 		r.in(0, packet(0, 2, 26, 0), 1000)
 	}
-	if st := r.stats(0); st.Discards[DropHeadroom][3] != 0 || st.Buffered[3] != 40_000 {
+	if st := r.stats(0); st.Discards[fabric.DropHeadroom][3] != 0 || st.Buffered[3] != 40_000 {
 		t.Errorf("%v buffered", st.Buffered[3])
 	}
 	r.in(0, packet(0, 2, 26, 0), 1000)
-	if r.stats(0).Discards[DropHeadroom][3] != 1 {
+	if r.stats(0).Discards[fabric.DropHeadroom][3] != 1 {
 		t.Error("beyond the headroom")
 	}
 	r.now = 100 * us
@@ -433,8 +434,8 @@ func TestLossyDrops(t *testing.T) {
 	for range 50 {
 		r.in(0, packet(0, 1, 0, 0), 1000)
 	}
-	if st := r.stats(1); st.Discards[DropTail][0] != 30 || st.QueueBytes[0] != 20_000 {
-		t.Errorf("%d dropped, %v queued", st.Discards[DropTail][0], st.QueueBytes[0])
+	if st := r.stats(1); st.Discards[fabric.DropTail][0] != 30 || st.QueueBytes[0] != 20_000 {
+		t.Errorf("%d dropped, %v queued", st.Discards[fabric.DropTail][0], st.QueueBytes[0])
 	}
 	if len(r.out(0, 4)) != 0 {
 		t.Error("a lossy priority is paused")
@@ -448,7 +449,7 @@ func TestLossyDrops(t *testing.T) {
 	for range 40 {
 		r.in(0, packet(0, 1, 26, 0), 1000)
 	}
-	if st := r.stats(0); st.Discards[DropBuffer][0] != 5 || st.Discarded()[3] != 0 {
+	if st := r.stats(0); st.Discards[fabric.DropBuffer][0] != 5 || st.Discarded()[3] != 0 {
 		t.Errorf("%v", st.Discarded())
 	}
 }
@@ -529,7 +530,7 @@ func TestCheckRefuses(t *testing.T) {
 	} {
 		c := config(2)
 		change(&c)
-		if _, err := NewSwitch(c, []*Env{NewEnv(NewHeaderPool(), 2)}); err == nil {
+		if _, err := NewSwitch(c, []*fabric.Env{fabric.NewEnv(fabric.NewHeaderPool(), 2)}); err == nil {
 			t.Errorf("configuration %d passes", i)
 		}
 	}
@@ -545,10 +546,10 @@ func TestCheckRefuses(t *testing.T) {
 func TestConservation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ports = 4
-		r := &rig{t: nil, env: NewEnv(NewHeaderPool(), ports)}
+		r := &rig{t: nil, env: fabric.NewEnv(fabric.NewHeaderPool(), ports)}
 		c := config(ports)
 		c.Learn = true
-		sw, err := NewSwitch(c, []*Env{r.env})
+		sw, err := NewSwitch(c, []*fabric.Env{r.env})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -607,7 +608,7 @@ func TestReceiveAllocatesNothing(t *testing.T) {
 	r := newRig(t, config(4))
 	r.sw.Reserve()
 	header := packet(0, 1, 26, wire.ECT0)
-	burst := make([]Frame, 8)
+	burst := make([]fabric.Frame, 8)
 	r.in(0, header, 1000)
 	r.out(1, 8)
 	if n := testing.AllocsPerRun(100, func() {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/lldp"
 	"photon/marking"
 	"photon/pfc"
@@ -51,7 +52,7 @@ func TestStormIsDropped(t *testing.T) {
 	r.in(1, packet(1, 0, 26, 0), 1000) // in the other direction nothing is wrong
 	storm(r)
 	r.out(1, 8)
-	if st := r.stats(1); st.Discards[DropStorm][3] != 30 || st.QueueBytes[3] != 0 || st.Watchdog.Storm != lossless || st.Watchdog.Storms[3] != 1 {
+	if st := r.stats(1); st.Discards[fabric.DropStorm][3] != 30 || st.QueueBytes[3] != 0 || st.Watchdog.Storm != lossless || st.Watchdog.Storms[3] != 1 {
 		t.Fatalf("%+v", st.Watchdog)
 	}
 	if st := r.stats(0); st.Buffered[3] != 0 {
@@ -72,7 +73,7 @@ func TestStormIsDropped(t *testing.T) {
 			t.Fatal("others wait for the storm")
 		}
 	}
-	if n, others := r.stats(1).Discards[DropStorm][3], r.stats(0); n != 130 || others.Discarded() != [8]uint64{} {
+	if n, others := r.stats(1).Discards[fabric.DropStorm][3], r.stats(0); n != 130 || others.Discarded() != [8]uint64{} {
 		t.Errorf("%d frames dropped", n)
 	}
 	// XON, and 5 ms without a pause: frames pass again.
@@ -141,11 +142,11 @@ func TestStormIsTold(t *testing.T) {
 func TestConservationInStorms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ports = 3
-		r := &rig{env: NewEnv(NewHeaderPool(), ports)}
+		r := &rig{env: fabric.NewEnv(fabric.NewHeaderPool(), ports)}
 		c := guarded(ports, pfc.Action(rapid.IntRange(0, 3).Draw(t, "action")))
 		c.Watchdog.Detect, c.Watchdog.Restore = 4*us, 2*us
 		var err error
-		if r.sw, err = NewSwitch(c, []*Env{r.env}); err != nil {
+		if r.sw, err = NewSwitch(c, []*fabric.Env{r.env}); err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
@@ -194,8 +195,8 @@ func TestWatchdogDropsBoth(t *testing.T) {
 	r.in(0, packet(0, 1, 26, 0), 100)
 	r.in(1, packet(1, 2, 26, 0), 100) // another's
 	st := r.stats(0)
-	if n := st.Discards[DropStorm][3] - before.Discards[DropStorm][3]; n != 3 || before.Discards[DropStorm][3] != 5 {
-		t.Errorf("%d frames of the queue were discarded, and %d that the peer sent", before.Discards[DropStorm][3], n)
+	if n := st.Discards[fabric.DropStorm][3] - before.Discards[fabric.DropStorm][3]; n != 3 || before.Discards[fabric.DropStorm][3] != 5 {
+		t.Errorf("%d frames of the queue were discarded, and %d that the peer sent", before.Discards[fabric.DropStorm][3], n)
 	}
 	if a, b := len(r.out(1, 8)), len(r.out(2, 8)); a != 1 || b != 1 {
 		t.Errorf("%d frames of another priority and %d of another port pass", a, b)
@@ -219,7 +220,7 @@ func TestStormLeavesWhatIsOfTheLink(t *testing.T) {
 	r.out(1, 8)
 	r.in(1, lldpFrame, len(lldpFrame))
 	if got := r.sw.TakeAnnouncements(1, func([]byte) {}); got.Received != 1 {
-		t.Errorf("%+v of LLDP, %d discarded as of the storm", got, r.stats(1).Discards[DropStorm][3])
+		t.Errorf("%+v of LLDP, %d discarded as of the storm", got, r.stats(1).Discards[fabric.DropStorm][3])
 	}
 	data := packet(1, 0, 0, 0)
 	binary.BigEndian.PutUint16(data[12:], pfc.ProbeType)
@@ -278,8 +279,8 @@ func TestStormIsFoundWithinABurst(t *testing.T) {
 			t.Errorf("%v leave, want %v", ids, want)
 		}
 		r.poll()
-		if st := r.stats(1); st.Discards[DropStorm][3] != 5+12+4 || st.QueueFrames[3] != 0 {
-			t.Errorf("%d frames are dropped, and %d wait", st.Discards[DropStorm][3], st.QueueFrames[3])
+		if st := r.stats(1); st.Discards[fabric.DropStorm][3] != 5+12+4 || st.QueueFrames[3] != 0 {
+			t.Errorf("%d frames are dropped, and %d wait", st.Discards[fabric.DropStorm][3], st.QueueFrames[3])
 		}
 		if st := r.stats(0); st.Buffered[3] != 0 || st.Discarded() != [8]uint64{} {
 			t.Errorf("%v are held for port 0, discarded %v", st.Buffered[3], st.Discarded())

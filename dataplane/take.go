@@ -3,6 +3,7 @@ package dataplane
 import (
 	"unsafe"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -18,11 +19,11 @@ import (
 // What is charged to the buffer may meanwhile be more than it should be, never less, since some frames are still in it
 // that have left by now. Where that might matter (a threshold, a peak), all ports catch up first.
 
-var _ Spanner = (*Switch)(nil)
+var _ fabric.Spanner = (*Switch)(nil)
 
 // Span implements Spanner.
-func (s *Switch) Span(x *Span) {
-	taken, end, first := 0, x.End, x.at(x.Keys[0])
+func (s *Switch) Span(x *fabric.Span) {
+	taken, end, first := 0, x.End, x.At(x.Keys[0])
 	x.End = x.Base
 	if until := s.apart(first, end); until > first {
 		x.End = until
@@ -62,29 +63,29 @@ func (p *switchPort) intricate() bool {
 
 // takeAll takes what arrives as long as nothing that happens at one port concerns another. It returns how many frames it
 // has taken; what was to leave before the next has left.
-func (s *Switch) takeAll(x *Span) (taken int) {
+func (s *Switch) takeAll(x *fabric.Span) (taken int) {
 	w := s.workers[0]
 	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
 		s.renew(x.Base, w, changes)
 	}
 	s.setBounds(w)
-	all := x.within(x.Keys[:len(x.Frames)], 0)
-	w.env.askAll(x.Frames[:min(MaxBurst, all)])
+	all := x.Within(x.Keys[:len(x.Frames)], 0)
+	w.env.AskAll(x.Frames[:min(fabric.MaxBurst, all)])
 	for taken < all && x.End <= w.cache.until {
-		n := min(MaxBurst, all-taken)
-		w.env.askAll(x.Frames[taken+n : min(taken+n+MaxBurst, all)])
+		n := min(fabric.MaxBurst, all-taken)
+		w.env.AskAll(x.Frames[taken+n : min(taken+n+fabric.MaxBurst, all)])
 		took := s.take(x, taken, n)
 		if taken += took; took < n {
 			break
 		}
 	}
-	x.End = min(x.End, x.at(x.Keys[taken]))
+	x.End = min(x.End, x.At(x.Keys[taken]))
 	s.serveAll(x, x.End)
 	return taken
 }
 
 // take looks some frames up and takes them, as far as they need nothing special. It returns how many it took.
-func (s *Switch) take(x *Span, from, n int) (taken int) {
+func (s *Switch) take(x *fabric.Span, from, n int) (taken int) {
 	env := s.workers[0].env
 	v, frames := &scratchOf(env.Pool).vector, x.Frames[from:from+n]
 	n = s.known(&s.ports[0], &v.match, frames, v.acts[:])
@@ -98,9 +99,9 @@ func (s *Switch) take(x *Span, from, n int) (taken int) {
 }
 
 // takeSingly takes frames one by one, each after a path has been chosen for it.
-func (s *Switch) takeSingly(x *Span, keys []uint64, frames []Frame, acts []action) (taken int) {
+func (s *Switch) takeSingly(x *fabric.Span, keys []uint64, frames []fabric.Frame, acts []action) (taken int) {
 	for i := range frames {
-		now, p, f, a := x.at(keys[i]), &s.ports[uint16(keys[i])], &frames[i], acts[i]
+		now, p, f, a := x.At(keys[i]), &s.ports[uint16(keys[i])], &frames[i], acts[i]
 		if now >= x.End {
 			return i
 		}
@@ -124,7 +125,7 @@ func (s *Switch) takeSingly(x *Span, keys []uint64, frames []Frame, acts []actio
 
 // takeChosen takes frames whose actions only name a port. What is done to one is what receiveOne does. There is a key
 // behind those of the frames.
-func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []action) (taken int) {
+func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame, acts []action) (taken int) {
 	w := s.workers[0]
 	frames = frames[:len(acts)]
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.Exits()))
@@ -132,36 +133,36 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 	for i, a := range acts {
 		// Keys and actions name ports that there are: nothing is checked.
 		key, f, out := keys[i], &frames[i], a.out()
-		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>KeyPortBits), uint16(f.words()[0]>>32)
+		in, now, length := uint(uint16(key)), x.Base+units.Time(key>>fabric.KeyPortBits), uint16(f.Words()[0]>>32)
 		if in == out || length > s.narrow {
 			return i
 		}
-		p, wire := element[switchPort](ports, in), element[Wire](wires, out)
+		p, wire := element[switchPort](ports, in), element[fabric.Wire](wires, out)
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
 		prio := a.prio()
 		most := int64(length) + int64(s.slack) // bytes of the buffer that it may take
-		settled := Flag(a>>56)&Lossless != 0 && p.ingress.Within(prio, most) && s.pool.Used()+most <= w.mostPooled
+		settled := fabric.Flag(a>>56)&fabric.Lossless != 0 && p.ingress.Within(prio, most) && s.pool.Used()+most <= w.mostPooled
 		if !settled {
 			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
 				return i
 			}
 		}
 		p.ingress.Count(prio, 1, uint64(length))
-		what := uint64(uint32(f.words()[1])) | uint64(a>>32|action(in))<<32
-		e, q := element[Exit](exits, out), element[queue](queues, a.queue())
-		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>KeyPortBits != key>>KeyPortBits {
-			where := f.words()[0]
+		what := uint64(uint32(f.Words()[1])) | uint64(a>>32|action(in))<<32
+		e, q := element[fabric.Exit](exits, out), element[queue](queues, a.queue())
+		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>fabric.KeyPortBits != key>>fabric.KeyPortBits {
+			where := f.Words()[0]
 			if e.Unseen>>prio&1 == 0 {
 				seen := &scratchOf(w.env.Pool).frame // x.Left may move
-				seen.put(where, what)
+				seen.Put(where, what)
 				s.showPassingInSpan(x, now, &s.ports[out], seen)
-				what = seen.words()[1]
+				what = seen.Words()[1]
 			}
-			d := x.leave()
-			d.put(where, what)
-			gone := now + wire.took(length)
+			d := x.Leave()
+			d.Put(where, what)
+			gone := now + wire.Took(length)
 			d.Gone, d.Port, e.Free = gone, int32(out), gone
 			wire.At = max(wire.At, gone) // there may be feedback behind it
 			if q.left += 1<<40 | tally(length); q.left < 0 {
@@ -173,14 +174,14 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 			if !settled {
 				p.ingress.Note(prio, int64(length))
 			}
-			if s.intricate && x.at(keys[i+1]) >= x.End {
+			if s.intricate && x.At(keys[i+1]) >= x.End {
 				return i + 1
 			}
 			continue
 		}
 		cost := s.cost(length)
 		p.ingress.ChargeAll(prio, cost)
-		if Flag(a>>56)&Lossless == 0 {
+		if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 			s.pool.Add(cost)
 		}
 		if !settled {
@@ -189,9 +190,9 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 				s.setBounds(w)
 			}
 		}
-		f.words()[1] = what
+		f.Words()[1] = what
 		to := element[switchPort](ports, out)
-		if Flag(a>>56)&Lossless == 0 {
+		if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 			if to.wary>>prio&1 != 0 {
 				if why, refuses := to.refuses(f); refuses {
 					s.lose(now, to, f, why)
@@ -208,7 +209,7 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 		}
 		if to.samples>>prio&1 != 0 && to.judges(f) {
 			s.sampleInSpan(x, now, to, f, to.state(int(prio)))
-			if x.at(keys[i+1]) >= x.End {
+			if x.At(keys[i+1]) >= x.End {
 				return i + 1
 			}
 		}
@@ -218,7 +219,7 @@ func (s *Switch) takeChosen(x *Span, keys []uint64, frames []Frame, acts []actio
 
 // chooseAll chooses among equal paths for all frames that have some, if the choice is by flow, and returns how many
 // frames there are before one of which something else is to be done.
-func (s *Switch) chooseAll(env *Env, frames []Frame, acts []action) int {
+func (s *Switch) chooseAll(env *fabric.Env, frames []fabric.Frame, acts []action) int {
 	for i := range frames {
 		a := acts[i]
 		if a&(actKind|tagOp) == 0 {

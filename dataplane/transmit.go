@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -12,7 +13,7 @@ import (
 // Transmit fills burst with what the port sends next: PFC frames first, which no pause stops, then
 // frames of the priorities that are not paused, in the order that schedule.go finds. They leave the
 // buffer, and the congestion points judge them (mark.go).
-func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
+func (s *Switch) Transmit(now units.Time, port int, burst []fabric.Frame) (n int) {
 	p := &s.ports[port]
 	if now >= p.attend {
 		p.attendTo(now)
@@ -50,12 +51,12 @@ func (s *Switch) Transmit(now units.Time, port int, burst []Frame) (n int) {
 }
 
 var (
-	_ Server = (*Switch)(nil)
-	_ Poller = (*Switch)(nil)
+	_ fabric.Server = (*Switch)(nil)
+	_ fabric.Poller = (*Switch)(nil)
 )
 
 // Serve implements Server.
-func (s *Switch) Serve(now units.Time, port int, f *Frame) (sent bool, next units.Time) {
+func (s *Switch) Serve(now units.Time, port int, f *fabric.Frame) (sent bool, next units.Time) {
 	p := &s.ports[port]
 	if ready := p.waiting &^ p.halted; ready != 0 && p.usual(now) && !s.credited { // what Transmit and Next would do
 		s.dequeueOne(now, p, uint8(7-bits.LeadingZeros8(ready)), f)
@@ -76,9 +77,9 @@ func (p *switchPort) usual(now units.Time) bool {
 
 // dequeue takes frames of one queue, as many as lie in a row, fit, and are within a budget of bytes on
 // the wire, but one at least. It returns how many.
-func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Frame, budget int64) int {
+func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []fabric.Frame, budget int64) int {
 	q := &p.queues[prio]
-	run := q.run(min(len(burst), MaxBurst))
+	run := q.run(min(len(burst), fabric.MaxBurst))
 	if point := &p.points[prio]; point.cp != nil && point.runner == nil {
 		run = run[:1]
 	}
@@ -86,11 +87,11 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 	burst = burst[:len(run)]
 	for i := range run {
 		f := &run[i]
-		if left -= int64(f.Len) + int64(p.overhead); i > 0 && (left < 0 || (f.Flag^run[0].Flag)&Lossless != 0) {
+		if left -= int64(f.Len) + int64(p.overhead); i > 0 && (left < 0 || (f.Flag^run[0].Flag)&fabric.Lossless != 0) {
 			burst = burst[:i]
 			break
 		}
-		burst[i].copy(f)
+		burst[i].Copy(f)
 		bytes += units.Size(f.Len)
 	}
 	if s.credited {
@@ -117,10 +118,10 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []Fram
 }
 
 // dequeueOne is dequeue of one frame, by strict priority and without credits.
-func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *Frame) {
+func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *fabric.Frame) {
 	q, w := &p.queues[prio], p.worker
-	f.copy(&q.head.frames[q.first])
-	length := units.Size(uint16(f.words()[0] >> 32))
+	f.Copy(&q.head.frames[q.first])
+	length := units.Size(uint16(f.Words()[0] >> 32))
 	p.mark(now, prio, unsafe.Slice(f, 1))
 	q.drop(1, length, &w.store)
 	p.reportQueued(now)
@@ -130,11 +131,11 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *Frame)
 		}
 	}
 	w.notePooled(s.pool)
-	what := f.words()[1]
-	in, flag := uint16(what>>32), Flag(what>>56)
+	what := f.Words()[1]
+	in, flag := uint16(what>>32), fabric.Flag(what>>56)
 	cost := s.cost(uint16(length))
 	own := in != ownFrame && int(s.owner[in]) == w.number
-	if flag&Lossless == 0 || s.pausing != 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
+	if flag&fabric.Lossless == 0 || s.pausing != 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
 		s.release(now, w, p, f)
 	}
 	p.left(q, 1, length)
@@ -144,7 +145,7 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *Frame)
 const unbounded = math.MaxInt64
 
 // pause makes the PFC frame that is due, if one is.
-func (s *Switch) pause(now units.Time, p *switchPort, f *Frame) bool {
+func (s *Switch) pause(now units.Time, p *switchPort, f *fabric.Frame) bool {
 	if p.ingress.Quiet() || p.ingress.Next(now) > now || !p.env.AllocAt(f, pfc.FrameLen) {
 		return false // short of memory it stays due
 	}

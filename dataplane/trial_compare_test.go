@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -196,7 +197,7 @@ func (r *reference) withLink(ports []uint16) []uint16 {
 }
 
 // difference names the counters that differ.
-func difference(got, want dataplane.PortStats) (s string) {
+func difference(got, want fabric.PortStats) (s string) {
 	var compare func(name string, a, b reflect.Value)
 	compare = func(name string, a, b reflect.Value) {
 		switch a.Kind() {
@@ -207,8 +208,8 @@ func difference(got, want dataplane.PortStats) (s string) {
 		case reflect.Array:
 			for i := range a.Len() {
 				at := fmt.Sprintf("%s[%d]", name, i)
-				if a.Len() == int(dataplane.Reasons) {
-					at = fmt.Sprintf("%s[%v]", name, dataplane.Reason(i))
+				if a.Len() == int(fabric.Reasons) {
+					at = fmt.Sprintf("%s[%v]", name, fabric.Reason(i))
 				}
 				compare(at, a.Index(i), b.Index(i))
 			}

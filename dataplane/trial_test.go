@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -72,7 +73,7 @@ type trial struct {
 	config  dataplane.SwitchConfig
 	world   worldKind
 	mem     *slots
-	envs    []*dataplane.Env
+	envs    []*fabric.Env
 	sw      *dataplane.Switch
 	ref     *reference
 	now     units.Time
@@ -82,7 +83,7 @@ type trial struct {
 	pooled  int               // the most that was used of the pool after a step
 	scout   *dataplane.Switch // finds out which of equal ways a flow takes
 	bold    *dataplane.Switch // the same where none of them has a link, which is as if all had one
-	scouts  *dataplane.Env
+	scouts  *fabric.Env
 	choices map[string]dataplane.NextHop
 }
 
@@ -185,7 +186,7 @@ func (x *trial) Fatal(args ...any) { x.fail("%s", fmt.Sprint(args...)) }
 func newTrial(c dataplane.SwitchConfig, world worldKind) *trial {
 	x := &trial{config: c, world: world, mem: newSlots(places, 11), ref: newReference(clone(c))}
 	for range world.workers {
-		x.envs = append(x.envs, dataplane.NewEnv(x.mem.pool(world.before), len(c.Ports)))
+		x.envs = append(x.envs, fabric.NewEnv(x.mem.pool(world.before), len(c.Ports)))
 	}
 	var err error
 	if x.sw, err = dataplane.NewSwitch(clone(c), x.envs); err != nil {
@@ -239,7 +240,7 @@ func samples(c *dataplane.SwitchConfig) bool {
 }
 
 // env is that of a port's worker.
-func (x *trial) env(port int) *dataplane.Env { return x.envs[x.config.Ports[port].Worker] }
+func (x *trial) env(port int) *fabric.Env { return x.envs[x.config.Ports[port].Worker] }
 
 // renew makes a scout for the configuration and the links of now.
 func (x *trial) renew() {
@@ -264,7 +265,7 @@ func (x *trial) renew() {
 		p.Lossless, p.Pause, p.Asymmetric, p.MTU = nil, false, false, 0
 		p.LossyLimit, p.LossyAlpha = 0, 0
 	}
-	x.scouts = dataplane.NewEnv(newSlots(512, 11).pool(128), len(c.Ports))
+	x.scouts = fabric.NewEnv(newSlots(512, 11).pool(128), len(c.Ports))
 	x.scout, x.bold = x.newScout(c), x.newScout(c)
 	for i, p := range x.ref.ports {
 		if p.down {
@@ -275,7 +276,7 @@ func (x *trial) renew() {
 }
 
 func (x *trial) newScout(c dataplane.SwitchConfig) *dataplane.Switch {
-	sw, err := dataplane.NewSwitch(clone(c), []*dataplane.Env{x.scouts})
+	sw, err := dataplane.NewSwitch(clone(c), []*fabric.Env{x.scouts})
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -306,10 +307,10 @@ func (x *trial) choose(in int, b []byte, flow string, ways []dataplane.NextHop) 
 		scout = x.bold
 	}
 	before := scout.Stats(x.now)
-	scout.Receive(x.now, in, []dataplane.Frame{f})
+	scout.Receive(x.now, in, []fabric.Frame{f})
 	after := scout.Stats(x.now)
 	for _, w := range ways {
-		var burst [4]dataplane.Frame
+		var burst [4]fabric.Frame
 		n := scout.Transmit(x.now, int(w.Port), burst[:])
 		for _, f := range burst[:n] {
 			for _, way := range ways {
@@ -319,13 +320,13 @@ func (x *trial) choose(in int, b []byte, flow string, ways []dataplane.NextHop) 
 			}
 			x.scouts.Free(f)
 		}
-		lost := int(w.Port) == in && w.MAC == 0 && after.Ports[in].Discards[dataplane.DropNoPort] != before.Ports[in].Discards[dataplane.DropNoPort]
-		if lost || after.Ports[w.Port].Discards[dataplane.DropLink] != before.Ports[w.Port].Discards[dataplane.DropLink] {
+		lost := int(w.Port) == in && w.MAC == 0 && after.Ports[in].Discards[fabric.DropNoPort] != before.Ports[in].Discards[fabric.DropNoPort]
+		if lost || after.Ports[w.Port].Discards[fabric.DropLink] != before.Ports[w.Port].Discards[fabric.DropLink] {
 			x.choices[key] = w
 		}
 	}
 	w, ok := x.choices[key]
-	if !ok && after.Ports[in].Discards[dataplane.DropVLAN] != before.Ports[in].Discards[dataplane.DropVLAN] {
+	if !ok && after.Ports[in].Discards[fabric.DropVLAN] != before.Ports[in].Discards[fabric.DropVLAN] {
 		vlan, _ := x.ref.vlanOf(in, readHead(b)) // it went a way on which it may not be sent: any of these
 		for _, w := range ways {
 			if tagged, _ := x.ref.form(vlan, int(w.Port)); !tagged && int(w.Port) != in {
@@ -359,7 +360,7 @@ func (x *trial) acceptable(in int, b []byte) (int, []byte) {
 }
 
 // frame makes a frame of the world's, for a port.
-func (x *trial) frame(port int, a *arrival) dataplane.Frame {
+func (x *trial) frame(port int, a *arrival) fabric.Frame {
 	env := x.env(port)
 	f, ok := env.Alloc(len(a.bytes))
 	if !ok {
@@ -377,7 +378,7 @@ func (x *trial) frame(port int, a *arrival) dataplane.Frame {
 
 // receive has frames come in together.
 func (x *trial) receive(o *op, frames []arrival) {
-	var burst []dataplane.Frame
+	var burst []fabric.Frame
 	x.bursts = x.bursts || len(frames) > 1
 	for i := range frames {
 		x.longest = max(x.longest, units.Size(len(frames[i].bytes)))
@@ -443,14 +444,14 @@ func unmarked(b []byte) []byte {
 func (x *trial) openExits(o *op) (free []units.Time) {
 	free = make([]units.Time, len(x.config.Ports))
 	for _, env := range x.envs {
-		if env.Queue = dataplane.QueueNothing; o.queue {
-			env.Queue = dataplane.QueueAll
+		if env.Queue = fabric.QueueNothing; o.queue {
+			env.Queue = fabric.QueueAll
 		}
 	}
 	for i, e := range o.exits {
 		free[i] = x.now + e.free
 		at := x.env(i).Exit(i)
-		at.Free, at.PerByte, at.Frames = free[i], e.perByte, make([]dataplane.Frame, e.frames)
+		at.Free, at.PerByte, at.Frames = free[i], e.perByte, make([]fabric.Frame, e.frames)
 	}
 	return free
 }
@@ -478,7 +479,7 @@ func (x *trial) collect() map[int][][]byte {
 }
 
 // take is the bytes of a frame that leaves, whose place is free again.
-func (x *trial) take(env *dataplane.Env, f dataplane.Frame) []byte {
+func (x *trial) take(env *fabric.Env, f fabric.Frame) []byte {
 	if d := f.Digest; d != 0 && d != env.Digest(&f) {
 		x.fail("a frame leaves with a digest that is not its own")
 	}
@@ -494,7 +495,7 @@ func (x *trial) take(env *dataplane.Env, f dataplane.Frame) []byte {
 // transmit has a port send up to n frames.
 func (x *trial) transmit(port, n int) int {
 	env := x.env(port)
-	burst := make([]dataplane.Frame, n)
+	burst := make([]fabric.Frame, n)
 	next, filled := units.Never, 0
 	if n == 1 { // as the simulator asks
 		var ok bool

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"photon/fabric"
 	"photon/fdb"
 	"photon/pfc"
 	"photon/units"
@@ -287,11 +288,11 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 		if _, again := wire.VLANTag(b[wire.VLANLen:]); again {
 			return a, false
 		}
-		if a |= tagPop; a>>56&action(offsetL3) != 0 {
+		if a |= tagPop; a>>56&action(fabric.OffsetL3) != 0 {
 			a -= tagLen
 		}
 	case want == tagged:
-		if a = a.retag(tagPush, id); a>>56&action(offsetL3) != 0 {
+		if a = a.retag(tagPush, id); a>>56&action(fabric.OffsetL3) != 0 {
 			a += tagLen
 		}
 	}
@@ -299,21 +300,21 @@ func (s *Switch) tagged(a action, want form, id uint16, b []byte) (action, bool)
 }
 
 // forward gives one frame of a LAN, whose priority is known, to an egress port, as it wants it.
-func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f *Frame) {
+func (s *Switch) forward(now units.Time, p *switchPort, in *lan, port uint16, f *fabric.Frame) {
 	a, ok := s.egressAction(p, actionOf(f), in, port, p.env.Bytes(f))
 	if !ok {
-		s.discard(now, p, f, DropVLAN)
+		s.discard(now, p, f, fabric.DropVLAN)
 		return
 	}
 	s.apply(now, p, f, a)
 }
 
 // apply has one frame take the way of its action.
-func (s *Switch) apply(now units.Time, p *switchPort, f *Frame, a action) {
+func (s *Switch) apply(now units.Time, p *switchPort, f *fabric.Frame, a action) {
 	a, ok := s.rewriteOne(now, p, f, a)
 	s.sendPending(now, p)
 	if ok && f.Len > s.narrow && s.tooWide(p, f, a) {
-		s.drop(now, p, f, a, DropOversize)
+		s.drop(now, p, f, a, fabric.DropOversize)
 		return
 	}
 	if ok {

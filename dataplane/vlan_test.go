@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -48,7 +49,7 @@ func TestVLANs(t *testing.T) {
 		in    int
 		frame []byte
 		out   [5][]byte // nil: nothing
-		why   Reason
+		why   fabric.Reason
 	}{
 		{"access", 0, plain, [5][]byte{1: plain, 3: withTag(plain, 3<<13|10), 4: plain}, 0},
 		{"access of the other", 2, plain, [5][]byte{3: withTag(plain, 3<<13|20), 4: withTag(plain, 3<<13|20)}, 0},
@@ -57,12 +58,12 @@ func TestVLANs(t *testing.T) {
 		{"trunk to tagged", 3, withTag(plain, 20), [5][]byte{2: plain, 4: withTag(plain, 20)}, 0},
 		{"hybrid", 4, plain, [5][]byte{0: plain, 1: plain, 3: withTag(plain, 3<<13|10)}, 0},
 		{"hybrid, tagged", 4, withTag(plain, 20), [5][]byte{2: plain, 3: withTag(plain, 20)}, 0},
-		{"a trunk has no VLAN for frames without tag", 3, plain, [5][]byte{}, DropVLAN},
-		{"nor for those with a priority only", 3, withTag(plain, 3<<13), [5][]byte{}, DropVLAN},
-		{"its own VLAN, with its tag: an access port takes none", 1, withTag(plain, 10), [5][]byte{}, DropVLAN},
-		{"not the port's", 0, withTag(plain, 20), [5][]byte{}, DropVLAN},
-		{"nobody's", 3, withTag(plain, 30), [5][]byte{}, DropVLAN},
-		{"reserved", 3, withTag(plain, 4095), [5][]byte{}, DropVLAN},
+		{"a trunk has no VLAN for frames without tag", 3, plain, [5][]byte{}, fabric.DropVLAN},
+		{"nor for those with a priority only", 3, withTag(plain, 3<<13), [5][]byte{}, fabric.DropVLAN},
+		{"its own VLAN, with its tag: an access port takes none", 1, withTag(plain, 10), [5][]byte{}, fabric.DropVLAN},
+		{"not the port's", 0, withTag(plain, 20), [5][]byte{}, fabric.DropVLAN},
+		{"nobody's", 3, withTag(plain, 30), [5][]byte{}, fabric.DropVLAN},
+		{"reserved", 3, withTag(plain, 4095), [5][]byte{}, fabric.DropVLAN},
 	} {
 		r := newRig(t, vlanConfig())
 		got := r.send(c.in, c.frame, 500)
@@ -91,11 +92,11 @@ func TestVLANLengths(t *testing.T) {
 	if r.send(0, plain, 1514); r.stats(3).TxBytes[3] != 1518 || r.stats(1).TxBytes[3] != 1514 {
 		t.Errorf("%d and %d bytes sent", r.stats(3).TxBytes[3], r.stats(1).TxBytes[3])
 	}
-	if r.send(0, plain, 1515); r.stats(0).Discards[DropOversize][3] != 1 {
+	if r.send(0, plain, 1515); r.stats(0).Discards[fabric.DropOversize][3] != 1 {
 		t.Error("a frame that would be too long with its tag")
 	}
 	r.send(3, withTag(plain, 10), 1518)
-	if r.send(3, withTag(plain, 10), 1519); r.stats(3).Discards[DropOversize][3] != 1 {
+	if r.send(3, withTag(plain, 10), 1519); r.stats(3).Discards[fabric.DropOversize][3] != 1 {
 		t.Error("the longest frame, and one that is too long")
 	}
 	short := withTag(packet(0, 9, 26, wire.ECT0), 10)[:60]
@@ -258,7 +259,7 @@ func TestTagWithoutRoom(t *testing.T) {
 	f, _ := r.env.Alloc(100)
 	f.Off = 0
 	copy(r.env.Header(f), packet(0, 9, 0, 0))
-	r.sw.Receive(0, 0, []Frame{f})
+	r.sw.Receive(0, 0, []fabric.Frame{f})
 	if got := r.out(3, 1); len(got) != 1 || !bytes.Equal(got[0][:60], withTag(packet(0, 9, 0, 0), 10)[:60]) {
 		t.Errorf("% x", got)
 	}
@@ -312,16 +313,16 @@ func TestAcceptedFrames(t *testing.T) {
 		config.Ports[c.port].Accept = c.accept
 		eachWay(t, config, func(t *testing.T, r *rig) {
 			r.send(c.port, c.frame, 100)
-			if n := r.stats(c.port).Discards[DropVLAN][3]; (n == 0) != c.taken {
+			if n := r.stats(c.port).Discards[fabric.DropVLAN][3]; (n == 0) != c.taken {
 				t.Errorf("port %d takes %v: % x is taken %v", c.port, c.accept, c.frame[:18], n == 0)
 			}
 			config := vlanConfig() // and by reload
 			config.Ports[c.port].Accept = AcceptAll
 			r.reload(config)
-			before := r.stats(c.port).Discards[DropVLAN][3]
+			before := r.stats(c.port).Discards[fabric.DropVLAN][3]
 			r.send(c.port, c.frame, 100)
 			want := c.port != trunk || len(c.frame) == len(own) // a trunk has no VLAN for others
-			if taken := r.stats(c.port).Discards[DropVLAN][3] == before; taken != want {
+			if taken := r.stats(c.port).Discards[fabric.DropVLAN][3] == before; taken != want {
 				t.Errorf("port %d takes all: % x is taken %v", c.port, c.frame[:18], taken)
 			}
 		})
@@ -359,7 +360,7 @@ func TestTwoTagsReachNoOtherVLAN(t *testing.T) {
 					}
 				}
 			}
-			if n := r.stats(c.port).Discards[DropVLAN][3]; n < 4 {
+			if n := r.stats(c.port).Discards[fabric.DropVLAN][3]; n < 4 {
 				t.Errorf("%s: %d are counted as discarded", c.name, n)
 			}
 		})

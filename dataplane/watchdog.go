@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -14,7 +15,7 @@ func (p *switchPort) watch(now units.Time) {
 	p.logStorms(now, began, ended)
 	p.note()
 	for rest := began & p.watchdog.Dropping(); rest != 0; rest &= rest - 1 {
-		p.sw.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
+		p.sw.flush(now, p, bits.TrailingZeros8(rest), fabric.DropStorm)
 	}
 	if began&p.watchdog.Ignored() != 0 {
 		p.resumed(now, began)
@@ -37,13 +38,13 @@ func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
 	p.note()
 	p.watch(now)
 	for rest := p.watchdog.Dropping(); rest != 0; rest &= rest - 1 {
-		s.flush(now, p, bits.TrailingZeros8(rest), DropStorm)
+		s.flush(now, p, bits.TrailingZeros8(rest), fabric.DropStorm)
 	}
 }
 
 // flush discards what is in a queue, so that it does not take the buffer of the
 // ports through which it came. The port's worker calls it.
-func (s *Switch) flush(now units.Time, p *switchPort, prio int, why Reason) {
+func (s *Switch) flush(now units.Time, p *switchPort, prio int, why fabric.Reason) {
 	q := &p.queues[prio]
 	for q.frames > 0 {
 		f := q.run(1)[0]

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -17,12 +18,12 @@ type lossyBook struct {
 	tail             units.Size
 	share            float64
 	queues           [4][8]units.Size
-	dropped          map[Reason]int
+	dropped          map[fabric.Reason]int
 }
 
 func (k *lossyBook) admit(length int64) bool {
 	if length > k.pool-k.used {
-		k.dropped[DropBuffer]++
+		k.dropped[fabric.DropBuffer]++
 		return false
 	}
 	k.used += length
@@ -40,7 +41,7 @@ func (k *lossyBook) queue(port int, prio uint8, length int64) {
 		return
 	}
 	k.used -= length
-	k.dropped[DropTail]++
+	k.dropped[fabric.DropTail]++
 }
 
 // Lossy frames for ports of two workers have the room that the pool and their queues have, to the byte, although they
@@ -50,7 +51,7 @@ func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 		one := func(what string, from ...int64) int64 { return rapid.SampledFrom(from).Draw(rt, what) }
 		length := one("length", 64, 300, 1500)
 		k := lossyBook{
-			pool: length*one("frames of the pool", 10, 64, 100, 1000) - one("less", 0, 1), dropped: map[Reason]int{},
+			pool: length*one("frames of the pool", 10, 64, 100, 1000) - one("less", 0, 1), dropped: map[fabric.Reason]int{},
 			tail:  units.Size(one("tail", 1_000_000, 2000, 10_000)),
 			share: float64(one("eighths of what is free", 0, 0, 1, 8, 64)) / 8,
 		}
@@ -61,9 +62,9 @@ func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 		r := newCrew(t, c, 2)
 		psn := uint32(0)
 		for range rapid.IntRange(1, 4).Draw(rt, "bursts") {
-			var burst []Frame
+			var burst []fabric.Frame
 			var away [][2]int // to which port, of which priority
-			for range rapid.IntRange(1, MaxBurst).Draw(rt, "frames") {
+			for range rapid.IntRange(1, fabric.MaxBurst).Draw(rt, "frames") {
 				to, prio := int(one("to", 1, 2, 2, 3)), int(one("priority", 0, 0, 1))
 				h := packet(0, to, uint8(prio)<<3, 0)
 				wire.BTH(h[42:]).SetPSN(psn, false)
@@ -101,7 +102,7 @@ func TestLossyBurstsOfTwoWorkers(t *testing.T) {
 		}
 		for port := 1; port < 4; port++ { // in the order in which they came
 			last := [8]uint32{}
-			for _, b := range r.out(port, 4*MaxBurst) {
+			for _, b := range r.out(port, 4*fabric.MaxBurst) {
 				prio := b[15] >> 5
 				if now := wire.BTH(b[42:]).PSN() + 1; now <= last[prio] {
 					rt.Fatalf("port %d sends frame %d after %d", port, now, last[prio])
@@ -128,7 +129,7 @@ func TestLossyFrameLongerThanItsQueueMayBe(t *testing.T) {
 		r := newCrew(t, c, 2)
 		e := r.sw.ports[to].env.Exit(to)
 		send := func(to int, dscp uint8) {
-			r.sw.Receive(r.now, 0, []Frame{r.frame(0, packet(0, to, dscp, 0), 1000)})
+			r.sw.Receive(r.now, 0, []fabric.Frame{r.frame(0, packet(0, to, dscp, 0), 1000)})
 			r.poll()
 		}
 		send(to, 0) // its key is known from now on
@@ -137,17 +138,17 @@ func TestLossyFrameLongerThanItsQueueMayBe(t *testing.T) {
 		send(3, 0)
 		send(3, 8) // two frames wait
 		for n := range 2 {
-			e.Frames = make([]Frame, 4)
+			e.Frames = make([]fabric.Frame, 4)
 			send(to, 0)
 			if n == 0 { // 7000 bytes would be free, of which an eighth is less than 1000
-				if got := r.discarded(DropTail); e.N != 0 || got != 1 {
+				if got := r.discarded(fabric.DropTail); e.N != 0 || got != 1 {
 					t.Fatalf("port %d: %d frames leave, %d are discarded", to, e.N, got)
 				}
 			}
 			r.out(3, 2)
 			r.poll()
 		}
-		if got := r.discarded(DropTail); e.N != 1 || got != 1 {
+		if got := r.discarded(fabric.DropTail); e.N != 1 || got != 1 {
 			t.Errorf("port %d: of an empty buffer %d frames leave, %d are discarded", to, e.N, got)
 		}
 		r.sw.ports[to].env.Free(e.Frames[0])
@@ -170,7 +171,7 @@ func TestOwnFramesThatPassAreNotSampled(t *testing.T) {
 	c.Ports[1].Worker = 1
 	r := newCrew(t, c, 2)
 	e := r.sw.ports[0].env.Exit(0)
-	e.Frames = make([]Frame, 4)
+	e.Frames = make([]fabric.Frame, 4)
 	r.in(0, packet(0, 1, 26, 0), 1000)
 	r.poll()
 	if a, b := r.stats(1).CNMs[3], r.stats(0).CNMs[c.Control]; e.N != 1 || a != 1 || b != 0 {

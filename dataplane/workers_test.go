@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -24,15 +25,15 @@ type bufferMemory struct {
 }
 
 func newMemory(slots int) *bufferMemory {
-	m := &bufferMemory{bytes: make([]byte, slots*HeaderLen), slots: slots}
+	m := &bufferMemory{bytes: make([]byte, slots*fabric.HeaderLen), slots: slots}
 	for s := range uint32(slots) {
-		m.free = append(m.free, s*HeaderLen>>unitShift)
+		m.free = append(m.free, s*fabric.HeaderLen>>fabric.UnitShift)
 	}
 	return m
 }
 
-func (m *bufferMemory) pool() *Pool {
-	return NewPool(m.bytes, HeaderLen, headerOff, func(p *Pool) {
+func (m *bufferMemory) pool() *fabric.Pool {
+	return fabric.NewPool(m.bytes, fabric.HeaderLen, wire.VLANLen, func(p *fabric.Pool) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		n := max(0, len(m.free)-64)
@@ -42,7 +43,7 @@ func (m *bufferMemory) pool() *Pool {
 }
 
 // giveBack returns what a worker has too much of.
-func (m *bufferMemory) giveBack(p *Pool) {
+func (m *bufferMemory) giveBack(p *fabric.Pool) {
 	if free := p.Slots(); len(free) > 256 {
 		m.mu.Lock()
 		m.free = append(m.free, free[64:]...)
@@ -80,7 +81,7 @@ func twoWorkers(t *testing.T, most int, dscp uint8, change func(c *SwitchConfig)
 	if change != nil {
 		change(&c)
 	}
-	envs := []*Env{NewEnv(m.pool(), ports), NewEnv(m.pool(), ports)}
+	envs := []*fabric.Env{fabric.NewEnv(m.pool(), ports), fabric.NewEnv(m.pool(), ports)}
 	sw, err := NewSwitch(c, envs)
 	if err != nil {
 		t.Fatal(err)
@@ -92,14 +93,14 @@ func twoWorkers(t *testing.T, most int, dscp uint8, change func(c *SwitchConfig)
 		all.Go(func() {
 			env := envs[w]
 			var last [ports][ports]uint32
-			burst := make([]Frame, 8)
+			burst := make([]fabric.Frame, 8)
 			now, rest := units.Time(0), 0
 			held := [ports]bool{}
 			for rest < 3 {
 				now += us
 				sw.Poll(now, w)
 				for p := 2 * w; p < 2*w+2; p++ {
-					var arrive []Frame
+					var arrive []fabric.Frame
 					for n := int(sent[p].Load()); n < each && !held[p] && len(arrive) < 1+n%most; n++ {
 						to := (p + 1 + n%(ports-1)) % ports
 						f, ok := env.Alloc(200)
@@ -184,9 +185,9 @@ func newCrew(t testing.TB, c SwitchConfig, workers int) *rig {
 func newCrewOf(t testing.TB, c SwitchConfig, workers, frames int) *rig {
 	t.Helper()
 	m := newMemory(frames)
-	var envs []*Env
+	var envs []*fabric.Env
 	for range workers {
-		envs = append(envs, NewEnv(m.pool(), len(c.Ports)))
+		envs = append(envs, fabric.NewEnv(m.pool(), len(c.Ports)))
 	}
 	sw, err := NewSwitch(c, envs)
 	if err != nil {
@@ -210,12 +211,12 @@ func (r *rig) poll() {
 // out, in order.
 func TestLaneIsFIFO(t *testing.T) {
 	const n = 100_000
-	l := &lane{ring: make([]Frame, laneLen)}
+	l := &lane{ring: make([]fabric.Frame, laneLen)}
 	var all sync.WaitGroup
 	all.Go(func() {
 		var s store
 		for i := range uint32(n) {
-			if l.append(&Frame{Ref: i, Len: 60}, &s); i%1000 == 0 {
+			if l.append(&fabric.Frame{Ref: i, Len: 60}, &s); i%1000 == 0 {
 				l.publish(&s)
 			}
 		}
@@ -237,19 +238,19 @@ func TestLaneIsFIFO(t *testing.T) {
 		}
 	})
 	all.Wait()
-	l.each(func(*Frame) { t.Error("not empty") })
+	l.each(func(*fabric.Frame) { t.Error("not empty") })
 }
 
 func TestQueueAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
 		var s store
-		var slow []Frame
+		var slow []fabric.Frame
 		bytes, peak := units.Size(0), units.Size(0)
 		for i := range rapid.IntRange(1, 300).Draw(t, "steps") {
 			if len(slow) == 0 || rapid.IntRange(0, 2).Draw(t, "what") > 0 {
 				for range rapid.IntRange(1, 2*blockLen).Draw(t, "frames") {
-					f := Frame{Ref: uint32(len(slow)), Len: uint16(60 + i)}
+					f := fabric.Frame{Ref: uint32(len(slow)), Len: uint16(60 + i)}
 					q.push(&f, &s)
 					slow = append(slow, f)
 					bytes += units.Size(f.Len)
@@ -268,8 +269,8 @@ func TestQueueAgainstSlice(t *testing.T) {
 				bytes -= gone
 				slow = slow[len(run):]
 			}
-			var each []Frame
-			q.each(func(f *Frame) { each = append(each, *f) })
+			var each []fabric.Frame
+			q.each(func(f *fabric.Frame) { each = append(each, *f) })
 			if int(q.frames) != len(slow) || q.bytes != bytes || q.peak() != peak || !slices.Equal(each, slow) {
 				t.Fatalf("%d frames of %v, %v at most, of which each finds %d: want %d, %v and %v", q.frames, q.bytes, q.peak(), len(each), len(slow), bytes, peak)
 			}
@@ -280,7 +281,7 @@ func TestQueueAgainstSlice(t *testing.T) {
 // What one worker hands over to another that does not look for a while is below XOFF, and so nothing of it
 // may be lost, whatever fits where: short frames, several times what a lane's ring holds, in bursts and alone.
 func TestNothingIsLostBetweenWorkers(t *testing.T) {
-	for _, burst := range []int{1, MaxBurst} {
+	for _, burst := range []int{1, fabric.MaxBurst} {
 		c := config(2)
 		c.Buffer = 8 * units.MB
 		c.PFC[3].XOFF, c.PFC[3].XON = 2*units.MB, 900_000
@@ -455,13 +456,13 @@ func TestLaneFollowsPorts(t *testing.T) {
 	}
 	r := newCrew(t, c, 2)
 	for i := range ports {
-		for range MaxBurst {
+		for range fabric.MaxBurst {
 			r.in(i, packet(i, ports+i, 0, 0), 60)
 		}
 	}
 	r.sw.Poll(r.now, 0)
 	r.sw.Poll(r.now, 1)
-	if l := &r.sw.workers[0].lanes[1]; l.taken.Load() != ports*MaxBurst {
-		t.Errorf("%d of %d frames were taken over", l.taken.Load(), ports*MaxBurst)
+	if l := &r.sw.workers[0].lanes[1]; l.taken.Load() != ports*fabric.MaxBurst {
+		t.Errorf("%d of %d frames were taken over", l.taken.Load(), ports*fabric.MaxBurst)
 	}
 }

@@ -3,6 +3,7 @@ package dataplane
 import (
 	"math/bits"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/units"
@@ -50,23 +51,23 @@ func (w *wreds) inherit(old *wreds) {
 }
 
 // refuses reports whether a queue does not take a frame for which there is room, and why.
-func (p *switchPort) refuses(f *Frame) (why Reason, refuses bool) {
+func (p *switchPort) refuses(f *fabric.Frame) (why fabric.Reason, refuses bool) {
 	prio := f.Prio & 7
 	switch {
 	case p.shut>>prio&1 != 0:
 		return p.whyShut(), true
-	case p.wred.set>>prio&1 == 0 || f.Flag&Lossless != 0 || f.In == ownFrame:
+	case p.wred.set>>prio&1 == 0 || f.Flag&fabric.Lossless != 0 || f.In == ownFrame:
 		return 0, false
 	}
-	capable := f.Flag&Markable != 0
-	if !capable && f.l3() != 0 { // a frame that was marked before is ECN-capable, too
-		capable = wire.ECN(p.env.Bytes(f)[f.l3():]) == wire.CE
+	capable := f.Flag&fabric.Markable != 0
+	if !capable && f.L3() != 0 { // a frame that was marked before is ECN-capable, too
+		capable = wire.ECN(p.env.Bytes(f)[f.L3():]) == wire.CE
 	}
-	return DropWRED, p.wred.of[prio].Drops(p.queues[prio].bytes, capable)
+	return fabric.DropWRED, p.wred.of[prio].Drops(p.queues[prio].bytes, capable)
 }
 
 // markLossy has the WRED of a queue judge lossy frames that are about to leave it together.
-func (p *switchPort) markLossy(now units.Time, prio uint8, burst []Frame) {
+func (p *switchPort) markLossy(now units.Time, prio uint8, burst []fabric.Frame) {
 	sizes := scratchOf(p.env.Pool).sizes[:len(burst)]
 	for i := range burst {
 		sizes[i] = burst[i].Len

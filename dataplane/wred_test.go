@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -96,8 +97,8 @@ func TestWREDFollowsItsCurve(t *testing.T) {
 			rt.Errorf("marked %d, the curve says %.1f; dropped %d, the curve says %.1f", marked.happened, marked.expected, dropped.happened, dropped.expected)
 		}
 		st := r.stats(1)
-		if st.Discards[DropWRED][0] != uint64(dropped.happened) || st.Marked[0] != uint64(marked.happened) {
-			rt.Errorf("counted are %d drops and %d marks, not %d and %d", st.Discards[DropWRED][0], st.Marked[0], dropped.happened, marked.happened)
+		if st.Discards[fabric.DropWRED][0] != uint64(dropped.happened) || st.Marked[0] != uint64(marked.happened) {
+			rt.Errorf("counted are %d drops and %d marks, not %d and %d", st.Discards[fabric.DropWRED][0], st.Marked[0], dropped.happened, marked.happened)
 		}
 		for len(r.out(1, 32)) > 0 {
 		}
@@ -151,7 +152,7 @@ func TestOwnFramesAreNotDroppedEarly(t *testing.T) {
 		r.in(1, packet(1, 0, 0, wire.NotECT), 100)
 	}
 	r.in(0, expired(0, 120), 120)
-	waiting, dropped := r.stats(0).QueueFrames[0], r.discarded(DropWRED)
+	waiting, dropped := r.stats(0).QueueFrames[0], r.discarded(fabric.DropWRED)
 	if waiting != 2 || dropped != 1 {
 		t.Errorf("%d frames wait, %d are dropped by WRED; want a frame and the error, and one", waiting, dropped)
 	}

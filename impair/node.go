@@ -3,7 +3,7 @@ package impair
 import (
 	"math/rand/v2"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -11,9 +11,9 @@ import (
 
 // Node is a node some of whose ports are impaired. It has the world deliver to it what comes.
 type Node struct {
-	dataplane.Server
+	fabric.Server
 	ports   []*port // nil: nothing was ever done there
-	envs    []*dataplane.Env
+	envs    []*fabric.Env
 	workers []int
 	prio    func(port int, b []byte) int
 }
@@ -21,14 +21,14 @@ type Node struct {
 // port is one port that is impaired. Its worker alone touches it.
 type port struct {
 	number  int
-	env     *dataplane.Env
+	env     *fabric.Env
 	spec    Spec // where the rules come from
 	rules   []rule
 	random  *rand.Rand
 	delayed []delayedFrame // not in order
 	next    units.Time
-	out     []dataplane.Frame
-	count   dataplane.Impaired
+	out     []fabric.Frame
+	count   fabric.Impaired
 }
 
 // rule is a Rule at work, whose Stop is Never if there is no end.
@@ -40,7 +40,7 @@ type rule struct {
 
 // delayedFrame is a frame that is held back until an instant, or until some others have passed.
 type delayedFrame struct {
-	frame  dataplane.Frame
+	frame  fabric.Frame
 	until  units.Time
 	behind int // 0: they count for nothing
 }
@@ -56,33 +56,33 @@ type Spec struct {
 
 // New impairs ports of a node. envs are the node's, workers says whose each port is, and prio tells a
 // frame's priority, or -1.
-func New(node dataplane.Node, envs []*dataplane.Env, workers []int, specs map[int]Spec, prio func(port int, b []byte) int) *Node {
+func New(node fabric.Node, envs []*fabric.Env, workers []int, specs map[int]Spec, prio func(port int, b []byte) int) *Node {
 	n := &Node{ports: make([]*port, len(workers)), envs: envs, workers: workers, prio: prio}
 	var ok bool
-	if n.Server, ok = node.(dataplane.Server); !ok {
-		n.Server = dataplane.Asked{Node: node}
+	if n.Server, ok = node.(fabric.Server); !ok {
+		n.Server = fabric.Asked{Node: node}
 	}
 	n.Set(0, 0, n.Prepare(specs))
 	return n
 }
 
 var (
-	_ dataplane.Server = (*Node)(nil)
-	_ dataplane.Poller = (*Node)(nil)
+	_ fabric.Server = (*Node)(nil)
+	_ fabric.Poller = (*Node)(nil)
 )
 
-// Poll implements dataplane.Poller.
+// Poll implements fabric.Poller.
 func (n *Node) Poll(now units.Time, worker int) {
-	if p, ok := n.Server.(dataplane.Poller); ok {
+	if p, ok := n.Server.(fabric.Poller); ok {
 		p.Poll(now, worker)
 	}
 }
 
-// Receive implements dataplane.Node.
-func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
+// Receive implements fabric.Node.
+func (n *Node) Receive(now units.Time, number int, burst []fabric.Frame) {
 	p := n.ports[number]
-	if env := n.envs[n.workers[number]]; env.Queue == dataplane.QueueIfDependent {
-		env.Queue = dataplane.QueueAll // what a port releases when it is served goes to others
+	if env := n.envs[n.workers[number]]; env.Queue == fabric.QueueIfDependent {
+		env.Queue = fabric.QueueAll // what a port releases when it is served goes to others
 	}
 	if p == nil || len(p.rules) == 0 && len(p.delayed) == 0 {
 		n.Server.Receive(now, number, burst)
@@ -98,14 +98,14 @@ func (n *Node) Receive(now units.Time, number int, burst []dataplane.Frame) {
 	p.wake()
 }
 
-// Transmit implements dataplane.Node.
-func (n *Node) Transmit(now units.Time, number int, burst []dataplane.Frame) int {
+// Transmit implements fabric.Node.
+func (n *Node) Transmit(now units.Time, number int, burst []fabric.Frame) int {
 	n.releaseDue(now, number)
 	return n.Server.Transmit(now, number, burst)
 }
 
-// Serve implements dataplane.Server.
-func (n *Node) Serve(now units.Time, number int, f *dataplane.Frame) (sent bool, next units.Time) {
+// Serve implements fabric.Server.
+func (n *Node) Serve(now units.Time, number int, f *fabric.Frame) (sent bool, next units.Time) {
 	n.releaseDue(now, number)
 	sent, next = n.Server.Serve(now, number, f)
 	if p := n.ports[number]; p != nil {
@@ -114,7 +114,7 @@ func (n *Node) Serve(now units.Time, number int, f *dataplane.Frame) (sent bool,
 	return sent, next
 }
 
-// Next implements dataplane.Node.
+// Next implements fabric.Node.
 func (n *Node) Next(now units.Time, number int) units.Time {
 	next := n.Server.Next(now, number)
 	if p := n.ports[number]; p != nil {
@@ -123,17 +123,17 @@ func (n *Node) Next(now units.Time, number int) units.Time {
 	return next
 }
 
-// Stats implements dataplane.Node.
-func (n *Node) Stats(now units.Time) dataplane.Stats {
+// Stats implements fabric.Node.
+func (n *Node) Stats(now units.Time) fabric.Stats {
 	st := n.Server.Stats(now)
 	n.fill(&st)
 	return st
 }
 
 // CopyStats is Stats into memory that the caller has made, for nodes that have it.
-func (n *Node) CopyStats(now units.Time, st *dataplane.Stats) {
+func (n *Node) CopyStats(now units.Time, st *fabric.Stats) {
 	n.Server.(interface {
-		CopyStats(units.Time, *dataplane.Stats)
+		CopyStats(units.Time, *fabric.Stats)
 	}).CopyStats(now, st)
 	n.fill(st)
 }
@@ -141,7 +141,7 @@ func (n *Node) CopyStats(now units.Time, st *dataplane.Stats) {
 // Priority is what the node's ports go by.
 func (n *Node) Priority(port int, b []byte) int { return n.prio(port, b) }
 
-func (n *Node) fill(st *dataplane.Stats) {
+func (n *Node) fill(st *fabric.Stats) {
 	for i, p := range n.ports {
 		if p != nil && i < len(st.Ports) {
 			st.Ports[i].Impaired = p.count
@@ -150,7 +150,7 @@ func (n *Node) fill(st *dataplane.Stats) {
 	}
 }
 
-// Close implements dataplane.Node.
+// Close implements fabric.Node.
 func (n *Node) Close() {
 	for _, p := range n.ports {
 		if p != nil {
@@ -165,7 +165,7 @@ func (n *Node) Close() {
 
 // take does to a frame what the first rule says that is about it and whose turn it is; most are let through. Every
 // rule counts the frames that match it, whatever another does to them.
-func (p *port) take(now units.Time, f *dataplane.Frame, prio func([]byte) int) {
+func (p *port) take(now units.Time, f *fabric.Frame, prio func([]byte) int) {
 	var a about
 	classify(p.env.Bytes(f), prio, &a)
 	var chosen *rule
@@ -196,7 +196,7 @@ func (r *rule) chosen(random *rand.Rand) bool {
 }
 
 // pass lets a frame through, and those behind it that have waited for enough others.
-func (p *port) pass(f *dataplane.Frame) {
+func (p *port) pass(f *fabric.Frame) {
 	p.out = append(p.out, *f)
 	kept := p.delayed[:0]
 	for _, h := range p.delayed {
@@ -211,7 +211,7 @@ func (p *port) pass(f *dataplane.Frame) {
 	p.delayed = kept
 }
 
-func (p *port) do(now units.Time, r *rule, f *dataplane.Frame) {
+func (p *port) do(now units.Time, r *rule, f *fabric.Frame) {
 	switch r.Do {
 	case Lose:
 		p.count.Lost++
@@ -241,7 +241,7 @@ func (p *port) do(now units.Time, r *rule, f *dataplane.Frame) {
 }
 
 // delay holds a frame back, if there is room.
-func (p *port) delay(f *dataplane.Frame, h delayedFrame, count *uint64) {
+func (p *port) delay(f *fabric.Frame, h delayedFrame, count *uint64) {
 	if len(p.delayed) == Most {
 		p.pass(f)
 		return
@@ -254,7 +254,7 @@ func (p *port) delay(f *dataplane.Frame, h delayedFrame, count *uint64) {
 
 // corrupt turns over a bit behind the headers. Of a frame whose headers alone are there, as in the simulator, all
 // that can be said is that its receiver finds out: it is taken away.
-func (p *port) corrupt(f *dataplane.Frame) {
+func (p *port) corrupt(f *fabric.Frame) {
 	b := p.env.Bytes(f)
 	var h wire.Header
 	from := wire.EthernetLen
@@ -296,7 +296,7 @@ func (n *Node) releaseDue(now units.Time, number int) {
 	p.when()
 	if len(p.out) > 0 {
 		queue := p.env.Queue
-		p.env.Queue = dataplane.QueueAll
+		p.env.Queue = fabric.QueueAll
 		n.Server.Receive(now, number, p.out)
 		p.env.Queue = queue
 	}
@@ -316,7 +316,7 @@ func (n *Node) Leave(now units.Time, number int) {
 	}
 	if len(p.out) > 0 {
 		queue := p.env.Queue
-		p.env.Queue = dataplane.QueueAll
+		p.env.Queue = fabric.QueueAll
 		n.Server.Receive(now, number, p.out)
 		p.env.Queue = queue
 	}

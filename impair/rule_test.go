@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -175,7 +175,7 @@ type kept struct {
 	all [][]byte
 }
 
-func (n *kept) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
+func (n *kept) Receive(_ units.Time, _ int, burst []fabric.Frame) {
 	for _, f := range burst {
 		n.all = append(n.all, bytes.Clone(n.env.Bytes(&f)))
 		n.env.Free(f)
@@ -187,23 +187,23 @@ func (n *kept) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
 func TestWhatIsDoneToBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, whole := drawFrame(t), rapid.Bool().Draw(t, "whole")
-		pool := dataplane.NewHeaderPool()
+		pool := fabric.NewHeaderPool()
 		if whole {
-			pool = dataplane.NewPool(make([]byte, 1<<20), 2048, 128, func(*dataplane.Pool) {})
+			pool = fabric.NewPool(make([]byte, 1<<20), 2048, 128, func(*fabric.Pool) {})
 			pool.SetSlots([]uint32{0, 2048 / 64}) // in units of 64 bytes
 		}
 		for _, do := range []Action{Corrupt, Mark} {
-			env := dataplane.NewEnv(pool, 1)
+			env := fabric.NewEnv(pool, 1)
 			n := &kept{taker: &taker{env: env}}
 			prio := func(int, []byte) int { return d.prio }
-			x := New(n, []*dataplane.Env{env}, []int{0}, map[int]Spec{0: rules(Rule{Do: do})}, prio)
+			x := New(n, []*fabric.Env{env}, []int{0}, map[int]Spec{0: rules(Rule{Do: do})}, prio)
 			f, ok := env.Alloc(len(d.bytes))
 			if !ok {
 				t.Fatal("no frame")
 			}
 			copy(env.Bytes(&f), d.bytes)
 			f.Digest = 12345
-			x.Receive(0, 0, []dataplane.Frame{f})
+			x.Receive(0, 0, []fabric.Frame{f})
 			count := x.Stats(0).Ports[0].Impaired
 			if do == Corrupt && !whole && d.quanta == nil { // PFC frames fit
 				if len(n.all) != 0 || count.CorruptedLost != 1 || count.Corrupted != 0 {

@@ -3,20 +3,20 @@ package impair
 import (
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
 
 // taker is a node that takes what comes, and says nothing.
 type taker struct {
-	env    *dataplane.Env
+	env    *fabric.Env
 	frames []byte // the last byte of each
 	pfc    []pfc.Frame
 	moved  units.Time // how far the clock was set back
 }
 
-func (n *taker) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
+func (n *taker) Receive(_ units.Time, _ int, burst []fabric.Frame) {
 	for _, f := range burst {
 		b := n.env.Bytes(&f)
 		var p pfc.Frame
@@ -28,10 +28,10 @@ func (n *taker) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
 		n.env.Free(f)
 	}
 }
-func (n *taker) Transmit(units.Time, int, []dataplane.Frame) int { return 0 }
-func (n *taker) Next(units.Time, int) units.Time                 { return units.Never }
-func (n *taker) Stats(units.Time) dataplane.Stats {
-	return dataplane.Stats{Ports: make([]dataplane.PortStats, 2)}
+func (n *taker) Transmit(units.Time, int, []fabric.Frame) int { return 0 }
+func (n *taker) Next(units.Time, int) units.Time              { return units.Never }
+func (n *taker) Stats(units.Time) fabric.Stats {
+	return fabric.Stats{Ports: make([]fabric.PortStats, 2)}
 }
 func (n *taker) Audit() error         { return nil }
 func (n *taker) Close()               {}
@@ -46,9 +46,9 @@ type spoilt struct {
 }
 
 func newSpoilt(t *testing.T, specs map[int]Spec) *spoilt {
-	env := dataplane.NewEnv(dataplane.NewHeaderPool(), 2)
+	env := fabric.NewEnv(fabric.NewHeaderPool(), 2)
 	n := &taker{env: env}
-	return &spoilt{taker: n, t: t, Node: New(n, []*dataplane.Env{env}, []int{0, 0}, specs, func(int, []byte) int { return 3 })}
+	return &spoilt{taker: n, t: t, Node: New(n, []*fabric.Env{env}, []int{0, 0}, specs, func(int, []byte) int { return 3 })}
 }
 
 // gives has frames come to a port, and returns those that the node got by then.
@@ -59,7 +59,7 @@ func (s *spoilt) gives(now units.Time, port int, marks ...byte) string {
 		b := s.env.Bytes(&f)
 		clear(b)
 		b[12], b[13], b[len(b)-1] = 0x88, 0xB5, m
-		s.Node.Receive(now, port, []dataplane.Frame{f})
+		s.Node.Receive(now, port, []fabric.Frame{f})
 	}
 	return s.got()
 }
@@ -73,7 +73,7 @@ func (s *spoilt) got() string {
 // at has the world come round to a port.
 func (s *spoilt) at(now units.Time, port int) {
 	if s.Node.Next(now, port) <= now {
-		s.Node.Transmit(now, port, make([]dataplane.Frame, 1))
+		s.Node.Transmit(now, port, make([]fabric.Frame, 1))
 	}
 }
 
@@ -207,7 +207,7 @@ func TestXOFFOfAPriority(t *testing.T) {
 		f, _ := s.env.Alloc(pfc.FrameLen)
 		what := pfc.Frame{Enable: 1<<3 | 1<<4, Quanta: [8]uint16{4: 100}}
 		what.Encode(s.env.Bytes(&f), 7)
-		s.Node.Receive(0, 0, []dataplane.Frame{f})
+		s.Node.Receive(0, 0, []fabric.Frame{f})
 		if got := 1 - len(s.pfc); got != lost {
 			t.Errorf("kind %d, priority 3: %d of the frames, which say XON to 3 and XOFF to 4, are lost, should be %d", kind, got, lost)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -80,8 +80,8 @@ func TestSwitchesMoveAndHostsFollow(t *testing.T) {
 		w.Add("", ch.node(i, envs[0]), envs, make([]int, n))
 	}
 	for leaf := range 4 {
-		for port, peer := range []dataplane.End{end(4+leaf, 0), end(8, leaf)} {
-			if err := w.Connect(end(leaf, port), peer, dataplane.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
+		for port, peer := range []fabric.End{end(4+leaf, 0), end(8, leaf)} {
+			if err := w.Connect(end(leaf, port), peer, fabric.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
 				t.Fatal(err)
 			}
 		}

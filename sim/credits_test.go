@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"photon/credits"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -12,7 +12,7 @@ import (
 // paused fails a test if anything was paused, or told to be. A port may have sent some probes for deadlocks.
 func (d *dumbbell) paused(t *testing.T, probes uint64) {
 	t.Helper()
-	look := func(st dataplane.Stats) {
+	look := func(st fabric.Stats) {
 		for i := range st.Ports {
 			if p := &st.Ports[i]; p.Ingress.Pauses != [8]uint64{} || p.Egress.Pauses != [8]uint64{} || p.BadControl != 0 || p.TxControl < p.Credits.Sent || p.TxControl > p.Credits.Sent+probes {
 				t.Errorf("port %d: %d control frames, %d of them are of credits, %d are bad", i, p.TxControl, p.Credits.Sent, p.BadControl)
@@ -71,7 +71,7 @@ func TestChainWithoutCreditsIsNoDeadlock(t *testing.T) {
 	d := ringWith(t, pfc.WatchdogConfig{Detect: 5 * units.Millisecond, Restore: units.Millisecond, Action: pfc.Alert}, &credits.Config{Buffer: 100 * units.KB}, hostLink)
 	env := d.NewEnvs(1)
 	silent := d.Add("silent", &pauser{env: env[0], next: units.Never}, env, []int{0})
-	if err := d.Connect(end(silent, 0), end(5, 3), dataplane.Link{Rate: rate, Delay: hostLink}); err != nil {
+	if err := d.Connect(end(silent, 0), end(5, 3), fabric.Link{Rate: rate, Delay: hostLink}); err != nil {
 		t.Fatal(err)
 	}
 	d.flow(t, 0, 4, 7, 0, 0)

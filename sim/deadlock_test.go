@@ -8,6 +8,7 @@ import (
 	"photon/agent"
 	"photon/credits"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
@@ -34,7 +35,7 @@ func ringWith(t *testing.T, watchdog pfc.WatchdogConfig, credits *credits.Config
 		t.Fatal(err)
 	}
 	d := &dumbbell{World: New()}
-	link := dataplane.Link{Rate: rate, Delay: delay}
+	link := fabric.Link{Rate: rate, Delay: delay}
 	for i := range 3 {
 		env := d.NewEnvs(1)
 		h, err := agent.New(agent.Config{
@@ -74,7 +75,7 @@ func ringWith(t *testing.T, watchdog pfc.WatchdogConfig, credits *credits.Config
 		d.Add(fmt.Sprintf("S%d", s), sw, env, make([]int, 4))
 	}
 	for i := range 3 {
-		for _, c := range [][2]dataplane.End{{end(i, 0), end(3+i, 0)}, {end(3+i, 1), end(3+(i+1)%3, 2)}} {
+		for _, c := range [][2]fabric.End{{end(i, 0), end(3+i, 0)}, {end(3+i, 1), end(3+(i+1)%3, 2)}} {
 			if err := d.Connect(c[0], c[1], link); err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +157,7 @@ func TestChainIsNoDeadlock(t *testing.T) {
 	env := d.NewEnvs(1)
 	silent := d.Add("silent", &pauser{env: env[0]}, env, []int{0})
 	env[0].Wake(0, 0)
-	free := dataplane.Link{Rate: rate, Delay: hostLink}
+	free := fabric.Link{Rate: rate, Delay: hostLink}
 	if err := d.Connect(end(silent, 0), end(5, 3), free); err != nil {
 		t.Fatal(err)
 	}
@@ -175,19 +176,19 @@ func TestChainIsNoDeadlock(t *testing.T) {
 
 // pauser is a host that pauses its switch for ever.
 type pauser struct {
-	env   *dataplane.Env
+	env   *fabric.Env
 	next  units.Time
-	stats dataplane.PortStats
+	stats fabric.PortStats
 }
 
-func (p *pauser) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
+func (p *pauser) Receive(_ units.Time, _ int, burst []fabric.Frame) {
 	for _, f := range burst {
 		p.stats.RxFrames[3]++
 		p.env.Free(f)
 	}
 }
 
-func (p *pauser) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
+func (p *pauser) Transmit(now units.Time, _ int, burst []fabric.Frame) int {
 	if now < p.next {
 		return 0
 	}
@@ -202,8 +203,8 @@ func (p *pauser) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
 }
 
 func (p *pauser) Next(units.Time, int) units.Time { return p.next }
-func (p *pauser) Stats(units.Time) dataplane.Stats {
-	return dataplane.Stats{Ports: []dataplane.PortStats{p.stats}}
+func (p *pauser) Stats(units.Time) fabric.Stats {
+	return fabric.Stats{Ports: []fabric.PortStats{p.stats}}
 }
 func (p *pauser) Audit() error { return nil }
 func (p *pauser) Close()       {}

@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -43,7 +43,7 @@ func (p *part) sendExit(src *port) {
 
 // serveWoken schedules the ports that an arrival has woken. If it is one port and nothing else happens at this instant
 // at the node, whose first port is given, that port sends at once.
-func (p *part) serveWoken(env *dataplane.Env, first int) {
+func (p *part) serveWoken(env *fabric.Env, first int) {
 	woken := env.Woken()
 	if len(woken) == 1 {
 		src := &p.ports[first+int(woken[0])]
@@ -79,7 +79,7 @@ func (p *part) transmit(src *port) {
 }
 
 // send puts a frame on the link of a port.
-func (p *part) send(src *port, f *dataplane.Frame) {
+func (p *part) send(src *port, f *fabric.Frame) {
 	if p.taps != nil {
 		p.recordFrame(p.members[src.flight.node].first+int(src.number), f, true)
 	}
@@ -93,7 +93,7 @@ func (p *part) send(src *port, f *dataplane.Frame) {
 }
 
 // launch puts a frame on the link of a port, which all of it has left at an instant.
-func (p *part) launch(src *port, gone units.Time, f *dataplane.Frame) {
+func (p *part) launch(src *port, gone units.Time, f *fabric.Frame) {
 	src.sent++
 	if f.Digest == 0 {
 		f.Digest = p.pool.Digest(f)
@@ -107,7 +107,7 @@ func (p *part) launch(src *port, gone units.Time, f *dataplane.Frame) {
 
 // scheduleWoken schedules the ports of a node that it has woken, and reports whether there are any. Its first port is
 // given.
-func (p *part) scheduleWoken(env *dataplane.Env, first int) bool {
+func (p *part) scheduleWoken(env *fabric.Env, first int) bool {
 	woken := env.Woken()
 	for _, number := range woken {
 		p.schedule(&p.ports[first+int(number)], env.Due(int(number)))

@@ -7,6 +7,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/ratelimit"
 	"photon/sim"
 	"photon/units"
@@ -16,7 +17,7 @@ import (
 // Two hosts on one cable, without a scheme: the world is made, nodes are put in
 // and joined, and time passes.
 func Example() {
-	link := dataplane.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
+	link := fabric.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
 	w := sim.New()
 	var hosts []*agent.Host
 	for i := range 2 {
@@ -34,7 +35,7 @@ func Example() {
 		w.Add(fmt.Sprintf("H%d", i), h, env, []int{0})
 		hosts = append(hosts, h)
 	}
-	if err := w.Connect(dataplane.End{Node: 0}, dataplane.End{Node: 1}, link); err != nil {
+	if err := w.Connect(fabric.End{Node: 0}, fabric.End{Node: 1}, link); err != nil {
 		fmt.Println(err)
 		return
 	}

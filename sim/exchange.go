@@ -6,7 +6,7 @@ import (
 	"time"
 	"unsafe"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/memory"
 	"photon/units"
 )
@@ -51,7 +51,7 @@ type channel struct {
 type crossing struct {
 	at    units.Time
 	port  int32
-	frame dataplane.Frame
+	frame fabric.Frame
 }
 
 // Indices of exchange.shared.
@@ -72,7 +72,7 @@ func newExchange(self, parts int, owner []uint8) *exchange {
 }
 
 // send puts a frame on its way to another part. That reads it when this part publishes its clock.
-func (x *exchange) send(src *port, at units.Time, f *dataplane.Frame) {
+func (x *exchange) send(src *port, at units.Time, f *fabric.Frame) {
 	to := inOtherPart(src.peer)
 	*x.out[x.owner[to]].push() = crossing{at, to, *f}
 	if at >= x.roundEnd {

@@ -3,7 +3,7 @@ package sim
 import (
 	"unsafe"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -20,7 +20,7 @@ type flight struct {
 // flying is a frame on its way.
 type flying struct {
 	at    units.Time
-	frame dataplane.Frame // its place and its digest
+	frame fabric.Frame // its place and its digest
 }
 
 // firstSlots is how many frames there is room for at first.
@@ -34,7 +34,7 @@ func (l *flight) slot(n uint32) *flying {
 }
 
 // carry puts a frame on its way to a port, behind all others that are.
-func (p *part) carry(id int, at units.Time, f *dataplane.Frame) {
+func (p *part) carry(id int, at units.Time, f *fabric.Frame) {
 	l := &p.ports[id].flight
 	if l.len() >= l.mask {
 		l.grow()

@@ -3,16 +3,16 @@ package sim
 import (
 	"fmt"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
 // member is a node of the world. Its ports follow each other in the world's list.
 type member struct {
 	name    string
-	node    dataplane.Node
-	spanner dataplane.Spanner // nil: the node is none
-	env     *dataplane.Env
+	node    fabric.Node
+	spanner fabric.Spanner // nil: the node is none
+	env     *fabric.Env
 	shared  *sharedNode // nil: the node has one worker
 	first   int         // its port 0 in the world's list
 	ports   int
@@ -23,25 +23,25 @@ type member struct {
 }
 
 // NewEnvs returns one Env for each worker.
-func (w *World) NewEnvs(ports int) (list []*dataplane.Env) {
+func (w *World) NewEnvs(ports int) (list []*fabric.Env) {
 	for range w.Workers() {
-		list = append(list, dataplane.NewEnv(w.pool, ports))
+		list = append(list, fabric.NewEnv(w.pool, ports))
 	}
 	return list
 }
 
 // Add takes a node into the world and returns its number.
-func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
+func (w *World) Add(name string, node fabric.Node, envs []*fabric.Env, workers []int) int {
 	m := member{name: name, node: node, env: envs[0], first: len(w.ports), ports: len(workers)}
-	server, ok := node.(dataplane.Server)
+	server, ok := node.(fabric.Server)
 	if !ok {
-		server = dataplane.Asked{Node: node}
+		server = fabric.Asked{Node: node}
 	}
 	if len(envs) > 1 {
 		m.shared = newSharedNode(server, envs, workers, w.pollGap)
 		m.env, server = m.shared.env, m.shared
 	}
-	m.spanner, _ = server.(dataplane.Spanner)
+	m.spanner, _ = server.(fabric.Spanner)
 	number := len(w.members)
 	w.members = append(w.members, m)
 	for i := range workers {
@@ -51,7 +51,7 @@ func (w *World) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 }
 
 // Connect joins two ports by a cable; link is what each sends into.
-func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
+func (w *World) Connect(a, b fabric.End, link fabric.Link) error {
 	i, err := w.unlinkedPort(a)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 	}
 	w.ports[i].join(j, link)
 	w.ports[j].join(i, link)
-	for _, e := range []dataplane.End{a, b} {
+	for _, e := range []fabric.End{a, b} {
 		if s := w.members[e.Node].shared; s != nil {
 			s.linked(e.Port)
 		}
@@ -73,7 +73,7 @@ func (w *World) Connect(a, b dataplane.End, link dataplane.Link) error {
 	return nil
 }
 
-func (w *World) unlinkedPort(e dataplane.End) (int, error) {
+func (w *World) unlinkedPort(e fabric.End) (int, error) {
 	id, err := w.portID(e)
 	if err == nil && w.ports[id].peer != unlinked {
 		err = fmt.Errorf("sim: port %d of %s is connected twice", e.Port, w.members[e.Node].name)
@@ -82,7 +82,7 @@ func (w *World) unlinkedPort(e dataplane.End) (int, error) {
 }
 
 // portID is where a port is in the world's list.
-func (w *World) portID(e dataplane.End) (int, error) {
+func (w *World) portID(e fabric.End) (int, error) {
 	if e.Node < 0 || e.Node >= len(w.members) || e.Port < 0 || e.Port >= w.members[e.Node].ports {
 		return 0, fmt.Errorf("sim: there is no port %d of node %d", e.Port, e.Node)
 	}
@@ -90,7 +90,7 @@ func (w *World) portID(e dataplane.End) (int, error) {
 }
 
 // SetRate changes the rate of the link that a port sends into. Frames on their way are not touched.
-func (w *World) SetRate(e dataplane.End, rate units.Rate) error {
+func (w *World) SetRate(e fabric.End, rate units.Rate) error {
 	id, err := w.portID(e)
 	if err == nil && rate <= 0 {
 		err = fmt.Errorf("sim: the rate %v of port %d of %s is not positive", rate, e.Port, w.members[e.Node].name)

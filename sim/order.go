@@ -3,7 +3,7 @@ package sim
 import (
 	"math/bits"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 const (
@@ -49,7 +49,7 @@ func (v *visit) bucketArrivals() {
 		counts[i] = sum
 	}
 	if min(cap(v.otherKeys), cap(v.otherFrames)) < n+1 {
-		v.otherKeys, v.otherFrames = make([]uint64, 2*n), make([]dataplane.Frame, 2*n)
+		v.otherKeys, v.otherFrames = make([]uint64, 2*n), make([]fabric.Frame, 2*n)
 	}
 	keys, frames, from := v.otherKeys[:n], v.otherFrames[:n], v.frames[:n]
 	for i, key := range v.keys {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"photon/agent"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -22,7 +22,7 @@ type seenRun struct {
 	now     units.Time
 	samples []string
 	results [][]agent.Result
-	stats   []dataplane.Stats
+	stats   []fabric.Stats
 }
 
 func (d *dumbbell) seen() (s seenRun) {
@@ -143,7 +143,7 @@ func TestSharedNodesStayInOnePart(t *testing.T) {
 		w.Add("", nodes[i], envs, make([]int, n))
 	}
 	for i := range nodes {
-		if err := w.Connect(end(i, 0), end((i+1)%len(nodes), 1), dataplane.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
+		if err := w.Connect(end(i, 0), end((i+1)%len(nodes), 1), fabric.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
 			t.Fatal(err)
 		}
 		nodes[i].env.Wake(0, 0)

@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -11,9 +11,9 @@ import (
 // to it are in the second, the rest in the third. The number of lines is odd, so that the first lines of many ports
 // do not compete for half of the places of the caches.
 type port struct {
-	node       dataplane.Server
-	env        *dataplane.Env
-	exit       *dataplane.Exit // Free is when the frame that was sent last will have left
+	node       fabric.Server
+	env        *fabric.Env
+	exit       *fabric.Exit // Free is when the frame that was sent last will have left
 	delay      units.Time
 	peer       int32  // the port at the other end, or unlinked, or inOtherPart of it
 	number     uint16 // at its node
@@ -28,7 +28,7 @@ type port struct {
 	timer  units.Time // when the node is to be asked for a frame of the port; units.Never: when it wakes the port
 	_      [24]byte
 
-	link dataplane.Link
+	link fabric.Link
 	_    [40]byte
 }
 
@@ -49,7 +49,7 @@ func (p *port) peerID() int32 {
 	return p.peer
 }
 
-func newPort(server dataplane.Server, env *dataplane.Env, node, number int) port {
+func newPort(server fabric.Server, env *fabric.Env, node, number int) port {
 	return port{
 		node: server, env: env, exit: env.Exit(number), number: uint16(number), peer: unlinked,
 		flight: flight{first: units.Never, node: int32(node)}, timer: units.Never,
@@ -57,7 +57,7 @@ func newPort(server dataplane.Server, env *dataplane.Env, node, number int) port
 }
 
 // join puts a cable in.
-func (p *port) join(peer int, link dataplane.Link) {
+func (p *port) join(peer int, link fabric.Link) {
 	p.peer, p.link, p.delay, p.exit.Frames = int32(peer), link, link.Delay, p.exit.Inline[:]
 	p.setRate(link.Rate)
 }

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -15,8 +15,8 @@ func TestPortsSerializeAsLinksDo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.OneOf(rapid.SampledFrom([]units.Rate{1, 7, units.Gbps, 10 * units.Gbps, 25 * units.Gbps, 56 * units.Gbps, 400 * units.Gbps, 8 * units.Rate(units.Second), 16 * units.Rate(units.Second)}),
 			rapid.Custom(func(t *rapid.T) units.Rate { return units.Rate(rapid.Int64Range(1, 1e13).Draw(t, "rate")) }))
-		link := dataplane.Link{Rate: rate.Draw(t, "first"), Overhead: rapid.SampledFrom([]int{0, dataplane.NoOverhead, -40, 38, 1 << 15, -1 << 16}).Draw(t, "overhead")}
-		p := port{peer: unlinked, exit: new(dataplane.Exit)}
+		link := fabric.Link{Rate: rate.Draw(t, "first"), Overhead: rapid.SampledFrom([]int{0, fabric.NoOverhead, -40, 38, 1 << 15, -1 << 16}).Draw(t, "overhead")}
+		p := port{peer: unlinked, exit: new(fabric.Exit)}
 		p.join(1, link)
 		for range 2 {
 			for range 4 {

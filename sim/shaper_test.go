@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -26,7 +27,7 @@ func TestShapersGiveTheirRate(t *testing.T) {
 		case 1:
 			queue, rate, more = dataplane.Shaper{}, port.Rate, 0
 		}
-		cable := dataplane.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
+		cable := fabric.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
 		w := New()
 		c := dataplane.SwitchConfig{Buffer: 4 * units.MB, Tail: 30_000, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16}
 		c.Static = []dataplane.StaticEntry{{MAC: mac(0), Ports: []uint16{0}}}

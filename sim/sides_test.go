@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -38,12 +38,12 @@ func TestSides(t *testing.T) {
 			w.Add("", ch.node(i, envs[0]), envs, make([]int, n))
 		}
 		used := make([]int, c.nodes)
-		place := func(node int) dataplane.End {
+		place := func(node int) fabric.End {
 			used[node]++
 			return end(node, used[node]-1)
 		}
 		for _, l := range c.links {
-			if err := w.Connect(place(l[0]), place(l[1]), dataplane.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
+			if err := w.Connect(place(l[0]), place(l[1]), fabric.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,7 +79,7 @@ func TestVisitsOfSidesLastTwoDelays(t *testing.T) {
 		}}, envs, []int{0})
 		envs[0].Wake(0, 0)
 	}
-	if err := w.Connect(end(0, 0), end(1, 0), dataplane.Link{Rate: rate, Delay: delay}); err != nil {
+	if err := w.Connect(end(0, 0), end(1, 0), fabric.Link{Rate: rate, Delay: delay}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Run(context.Background(), 21*delay); err != nil {
@@ -100,14 +100,14 @@ func TestVisitsOfSidesLastTwoDelays(t *testing.T) {
 // ticker is a node that asks to be called at regular instants, and sends nothing.
 type ticker struct {
 	chatter
-	env     *dataplane.Env
+	env     *fabric.Env
 	every   units.Time
 	visited func(now units.Time)
 }
 
-func (c *ticker) Receive(units.Time, int, []dataplane.Frame) {}
+func (c *ticker) Receive(units.Time, int, []fabric.Frame) {}
 
-func (c *ticker) Transmit(now units.Time, _ int, _ []dataplane.Frame) int {
+func (c *ticker) Transmit(now units.Time, _ int, _ []fabric.Frame) int {
 	c.visited(now)
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/scheme"
@@ -28,7 +29,7 @@ const (
 	hostLink = 5 * units.Microsecond
 )
 
-func end(node, port int) dataplane.End { return dataplane.End{Node: node, Port: port} }
+func end(node, port int) fabric.End { return fabric.End{Node: node, Port: port} }
 
 func mac(i int) wire.MAC { return 0x0200_0A00_0000 | wire.MAC(i) }
 func ip(i int) wire.IP   { return wire.IPv4(10, 0, 0, byte(i)) }
@@ -44,7 +45,7 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 		t.Fatal(err)
 	}
 	d := &dumbbell{World: New()}
-	cable := func(delay units.Time) dataplane.Link { return dataplane.Link{Rate: rate, Delay: delay} }
+	cable := func(delay units.Time) fabric.Link { return fabric.Link{Rate: rate, Delay: delay} }
 	for i := range 6 {
 		env := d.NewEnvs(1)
 		h, err := agent.New(agent.Config{
@@ -121,13 +122,13 @@ func (d *dumbbell) run(t *testing.T, until units.Time) {
 	}
 }
 
-func noDiscards(t *testing.T, name string, st dataplane.Stats) {
+func noDiscards(t *testing.T, name string, st fabric.Stats) {
 	t.Helper()
 	for p := range st.Ports {
 		for r, byPrio := range st.Ports[p].Discards {
 			for prio, n := range byPrio {
 				if n != 0 {
-					t.Errorf("%s port %d priority %d: %d frames discarded: %v", name, p, prio, n, dataplane.Reason(r))
+					t.Errorf("%s port %d priority %d: %d frames discarded: %v", name, p, prio, n, fabric.Reason(r))
 				}
 			}
 		}
@@ -266,8 +267,8 @@ func TestSamplesComeInOrder(t *testing.T) {
 
 func TestConnectRefuses(t *testing.T) {
 	d := newDumbbell(t, "none", 0)
-	for _, e := range [][2]dataplane.End{{end(0, 0), end(1, 0)}, {end(99, 0), end(1, 0)}, {end(0, 5), end(1, 0)}} {
-		if d.Connect(e[0], e[1], dataplane.Link{Rate: rate}) == nil {
+	for _, e := range [][2]fabric.End{{end(0, 0), end(1, 0)}, {end(99, 0), end(1, 0)}, {end(0, 5), end(1, 0)}} {
+		if d.Connect(e[0], e[1], fabric.Link{Rate: rate}) == nil {
 			t.Errorf("%v was connected", e)
 		}
 	}
@@ -293,7 +294,7 @@ func TestWorkerWithoutFirstPort(t *testing.T) {
 	for _, cabled := range []int{1, 2} { // of the ports of the second worker
 		w := New()
 		w.SetWorkers(2, units.Microsecond)
-		link := dataplane.Link{Rate: rate, Delay: hostLink}
+		link := fabric.Link{Rate: rate, Delay: hostLink}
 		var hosts []*agent.Host
 		for i := range 2 {
 			envs := w.NewEnvs(1)

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -23,7 +23,7 @@ func (p *part) span(m *member, all []port) bool {
 		if t.perByte == 0 && t.peer != unlinked {
 			return false
 		}
-		x.Wires = append(x.Wires, dataplane.Wire{At: t.timer, PerByte: t.perByte, Overhead: t.overhead})
+		x.Wires = append(x.Wires, fabric.Wire{At: t.timer, PerByte: t.perByte, Overhead: t.overhead})
 	}
 	m.spanner.Span(x)
 	frames := v.frames

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -12,11 +12,11 @@ import (
 
 // counting is a switch that counts what it took in spans.
 type counting struct {
-	dataplane.Spanner
+	fabric.Spanner
 	taken int
 }
 
-func (c *counting) Span(x *dataplane.Span) {
+func (c *counting) Span(x *fabric.Span) {
 	c.Spanner.Span(x)
 	c.taken += len(x.Frames)
 }

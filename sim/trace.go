@@ -7,7 +7,7 @@ import (
 )
 
 // The trace hash is a sum over all arrivals. What each adds is a function of its time, its port, the length of the
-// frame, and a digest of the headers (dataplane.Frame.Digest): addresses, ports, queue pair, sequence number, marks. Two
+// frame, and a digest of the headers (fabric.Frame.Digest): addresses, ports, queue pair, sequence number, marks. Two
 // arrivals at one port are at different times, so the sum says no less than a chain of hashes, in which the order
 // counts. And it does not depend on who adds first, so that each part of a world has a sum of its own.
 

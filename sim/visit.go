@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -12,17 +12,17 @@ import (
 type visit struct {
 	first     int // its port 0 in the world's list
 	base      units.Time
-	end       units.Time        // of the window; 0: no such node is visited
-	keys      []uint64          // of the arrivals, sorted, and behind them one that is beyond the window
-	frames    []dataplane.Frame // that arrive
-	arrival   uint64            // the key of the next arrival
-	timer     uint64            // of the next timer
-	timers    []uint64          // keys of those that are within the window, sorted from nextTimer on
+	end       units.Time     // of the window; 0: no such node is visited
+	keys      []uint64       // of the arrivals, sorted, and behind them one that is beyond the window
+	frames    []fabric.Frame // that arrive
+	arrival   uint64         // the key of the next arrival
+	timer     uint64         // of the next timer
+	timers    []uint64       // keys of those that are within the window, sorted from nextTimer on
 	nextTimer int
-	span      dataplane.Span
+	span      fabric.Span
 
 	otherKeys   []uint64 // to sort with
-	otherFrames []dataplane.Frame
+	otherFrames []fabric.Frame
 	counts      [maxBuckets + 1]uint32
 }
 
@@ -31,13 +31,13 @@ const usualArrivals = 512
 
 func (v *visit) reserve() {
 	v.keys, v.otherKeys = make([]uint64, 0, usualArrivals), make([]uint64, 0, usualArrivals)
-	v.frames, v.otherFrames = make([]dataplane.Frame, 0, usualArrivals), make([]dataplane.Frame, 0, usualArrivals)
+	v.frames, v.otherFrames = make([]fabric.Frame, 0, usualArrivals), make([]fabric.Frame, 0, usualArrivals)
 }
 
 // A key is when something happens, counted from the base of the visit, and at which port of the node. Events with
 // lesser keys come first.
 const (
-	portBits = dataplane.KeyPortBits
+	portBits = fabric.KeyPortBits
 	beyond   = math.MaxUint64
 )
 
@@ -82,13 +82,13 @@ func (p *part) oneByOne(all []port) {
 		v.arrival = keys[i+1]
 		p.now = v.base + units.Time(key>>portBits)
 		p.events++
-		env.Queue = dataplane.QueueNothing
+		env.Queue = fabric.QueueNothing
 		switch key >> portBits { // there is more of this instant
 		case v.arrival >> portBits:
-			env.Queue = dataplane.QueueAll
+			env.Queue = fabric.QueueAll
 		case v.timer >> portBits:
 			if p.served() {
-				env.Queue = dataplane.QueueIfDependent
+				env.Queue = fabric.QueueIfDependent
 			}
 		}
 		number := int(uint16(key))

@@ -8,14 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
 // chatter is a node that does at random what nodes may do, and notes what it is asked. What it
 // does depends on nothing but what it was asked before.
 type chatter struct {
-	env   *dataplane.Env
+	env   *fabric.Env
 	r     *rand.Rand
 	ports int
 	sent  bool
@@ -30,7 +30,7 @@ type asked struct {
 	bytes   uint16
 }
 
-func (c *chatter) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (c *chatter) Receive(now units.Time, port int, burst []fabric.Frame) {
 	for _, f := range burst {
 		c.said = append(c.said, asked{now, port, true, f.Len})
 		c.env.Free(f)
@@ -45,8 +45,8 @@ func (c *chatter) soon() units.Time {
 	return []units.Time{0, 0, 1, 1000, 100_000, units.Time(c.r.IntN(1_000_000)), units.Time(c.r.IntN(10_000_000))}[c.r.IntN(7)]
 }
 
-func (c *chatter) Transmit(now units.Time, port int, burst []dataplane.Frame) int {
-	f := dataplane.Frame{}
+func (c *chatter) Transmit(now units.Time, port int, burst []fabric.Frame) int {
+	f := fabric.Frame{}
 	if c.sent = c.r.IntN(10) < 7; c.sent {
 		f, _ = c.env.Alloc([]int{60, 60, 100, 1500}[c.r.IntN(4)])
 		burst[0] = f
@@ -74,14 +74,14 @@ func (c *chatter) Next(now units.Time, _ int) units.Time {
 	return units.Never
 }
 
-func (c *chatter) Stats(units.Time) dataplane.Stats { return dataplane.Stats{} }
-func (c *chatter) Audit() error                     { return nil }
-func (c *chatter) Close()                           {}
+func (c *chatter) Stats(units.Time) fabric.Stats { return fabric.Stats{} }
+func (c *chatter) Audit() error                  { return nil }
+func (c *chatter) Close()                        {}
 
 // cable joins two ports of a network of chatters.
 type cable struct {
-	a, b dataplane.End
-	link dataplane.Link
+	a, b fabric.End
+	link fabric.Link
 }
 
 // chat is a network of them.
@@ -91,14 +91,14 @@ type chat struct {
 	seed   uint64
 }
 
-func (c *chat) node(i int, env *dataplane.Env) *chatter {
+func (c *chat) node(i int, env *fabric.Env) *chatter {
 	return &chatter{env: env, r: rand.New(rand.NewPCG(c.seed, uint64(i))), ports: c.ports[i]}
 }
 
 func drawChat(t *rapid.T) *chat {
 	c := &chat{seed: rapid.Uint64().Draw(t, "seed")}
 	sides := rapid.Bool().Draw(t, "two sides") // nodes of even and of odd numbers, and no link within one
-	var free [2][]dataplane.End
+	var free [2][]fabric.End
 	for i := range rapid.IntRange(2, 9).Draw(t, "nodes") {
 		n := rapid.SampledFrom([]int{1, 1, 2, 5, 40}).Draw(t, "ports")
 		c.ports = append(c.ports, n)
@@ -118,7 +118,7 @@ func drawChat(t *rapid.T) *chat {
 	delays := []units.Time{0, 1, 50 * units.Nanosecond, 300 * units.Nanosecond, units.Microsecond, 3 * units.Microsecond}
 	least := rapid.SampledFrom(delays).Draw(t, "delay")
 	for i := range min(len(free[0]), len(free[1])) {
-		c.cables = append(c.cables, cable{free[0][i], free[1][i], dataplane.Link{Rate: rate, Delay: least * units.Time(1+c.seed%3)}})
+		c.cables = append(c.cables, cable{free[0][i], free[1][i], fabric.Link{Rate: rate, Delay: least * units.Time(1+c.seed%3)}})
 		c.seed++
 	}
 	return c
@@ -130,18 +130,18 @@ func (c *chat) slowly(until, every units.Time) (nodes []*chatter) {
 	type event struct {
 		at    units.Time
 		timer bool
-		dataplane.End
-		f dataplane.Frame
+		fabric.End
+		f fabric.Frame
 	}
-	pool := dataplane.NewHeaderPool()
+	pool := fabric.NewHeaderPool()
 	var events []event
-	free := map[dataplane.End]units.Time{}
-	wire := map[dataplane.End]cable{}
+	free := map[fabric.End]units.Time{}
+	wire := map[fabric.End]cable{}
 	for _, k := range c.cables {
 		wire[k.a], wire[k.b] = k, cable{k.b, k.a, k.link}
 	}
 	for i, n := range c.ports {
-		nodes = append(nodes, c.node(i, dataplane.NewEnv(pool, n)))
+		nodes = append(nodes, c.node(i, fabric.NewEnv(pool, n)))
 	}
 	wake := func(now units.Time, node int) {
 		env := nodes[node].env
@@ -149,7 +149,7 @@ func (c *chat) slowly(until, every units.Time) (nodes []*chatter) {
 			at := end(node, int(port))
 			events = slices.DeleteFunc(events, func(e event) bool { return e.timer && e.End == at })
 			if due := env.Due(int(port)); due != units.Never && wire[at].link.Rate > 0 {
-				events = append(events, event{max(due, now, free[at]), true, at, dataplane.Frame{}})
+				events = append(events, event{max(due, now, free[at]), true, at, fabric.Frame{}})
 			}
 		}
 	}
@@ -177,12 +177,12 @@ func (c *chat) slowly(until, every units.Time) (nodes []*chatter) {
 		events = slices.Delete(events, first, first+1)
 		n := nodes[e.Node]
 		if !e.timer {
-			n.Receive(e.at, e.Port, []dataplane.Frame{e.f})
+			n.Receive(e.at, e.Port, []fabric.Frame{e.f})
 			wake(e.at, e.Node)
 			continue
 		}
 		n.env.SetDue(e.Port, units.Never)
-		var burst [1]dataplane.Frame
+		var burst [1]fabric.Frame
 		if n.Transmit(e.at, e.Port, burst[:]) == 1 {
 			k := wire[e.End]
 			free[e.End] = e.at + k.link.Serialize(int(burst[0].Len))

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -47,7 +47,7 @@ const watchEvery = 50 * units.Microsecond
 // Watch has do given every frame that some ports receive or send, from an instant on and until do
 // returns false, in the order of time. At one instant, frames that were received come first, then lower ports. It may be
 // called before the world runs, or in a function of Every; what happens does not depend on it.
-func (w *World) Watch(ends []dataplane.End, from units.Time, do func(*WatchedFrame) bool) error {
+func (w *World) Watch(ends []fabric.End, from units.Time, do func(*WatchedFrame) bool) error {
 	if w.watch != nil {
 		return errors.New("sim: somebody watches already")
 	}
@@ -82,7 +82,7 @@ func (p *part) watched(first, ports int) bool {
 }
 
 // recordFrame notes a frame for the watcher, if the port is watched.
-func (p *part) recordFrame(id int, f *dataplane.Frame, out bool) {
+func (p *part) recordFrame(id int, f *fabric.Frame, out bool) {
 	t := p.taps[id]
 	if t == nil || p.now < t.from {
 		return

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -23,7 +23,7 @@ type note struct {
 }
 
 // all are the ends of every link.
-func (d *dumbbell) all() (ends []dataplane.End) {
+func (d *dumbbell) all() (ends []fabric.End) {
 	for n := range d.members {
 		for p := range d.members[n].ports {
 			ends = append(ends, end(n, p))
@@ -33,7 +33,7 @@ func (d *dumbbell) all() (ends []dataplane.End) {
 }
 
 // watched is a network whose ports are watched, while random flows go through it.
-func (d *dumbbell) watched(t *testing.T, seed uint64, ends []dataplane.End) (notes []note, s seenRun) {
+func (d *dumbbell) watched(t *testing.T, seed uint64, ends []fabric.End) (notes []note, s seenRun) {
 	t.Helper()
 	if err := d.Watch(ends, 0, func(f *WatchedFrame) bool {
 		notes = append(notes, noteOf(f))
@@ -134,7 +134,7 @@ func TestWatchSome(t *testing.T) {
 		}
 	}
 	got := []note{}
-	if err := d.Watch([]dataplane.End{at}, from, func(f *WatchedFrame) bool {
+	if err := d.Watch([]fabric.End{at}, from, func(f *WatchedFrame) bool {
 		got = append(got, noteOf(f))
 		var h wire.Header
 		if !wire.Parse(f.Bytes, &h) {
@@ -153,7 +153,7 @@ func TestWatchSome(t *testing.T) {
 func TestWatchIsRefused(t *testing.T) {
 	d := newDumbbell(t, "none", 0)
 	see := func(*WatchedFrame) bool { return true }
-	for want, ends := range map[string][]dataplane.End{
+	for want, ends := range map[string][]fabric.End{
 		"there is no port 1 of node 0":    {end(0, 0), end(0, 1)},
 		"there is no port 0 of node 9":    {end(9, 0)},
 		"there is no port 0 of node -1":   {end(-1, 0)},

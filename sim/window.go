@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -59,7 +59,7 @@ func (p *part) visitAll(nodes []int32, end units.Time) (next units.Time) {
 // visitPort visits a node of one port, as hosts are, and returns when it has its next event.
 func (p *part) visitPort(id int, end units.Time) units.Time {
 	t := &p.ports[id]
-	t.env.Queue = dataplane.QueueAll
+	t.env.Queue = fabric.QueueAll
 	p.prefetchFirst(&t.flight)
 	for {
 		if t.flight.first <= t.timer {

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -9,10 +9,10 @@ import (
 // at a port is done by its worker. Before and after it the worker polls, as it does between two bursts on DPDK, for what
 // the others have for it; these poll a while later, as workers do that are busy elsewhere.
 type sharedNode struct {
-	dataplane.Server
-	poller    dataplane.Poller
-	env       *dataplane.Env // the world's
-	envs      []*dataplane.Env
+	fabric.Server
+	poller    fabric.Poller
+	env       *fabric.Env // the world's
+	envs      []*fabric.Env
 	worker    []int        // by port
 	firstPort []int        // by worker; -1: it has none
 	nextPoll  []units.Time // by worker; units.Never: it has nothing to poll for
@@ -24,12 +24,12 @@ type sharedNode struct {
 // taken, released by the port that sends it, and the worker of its ingress port is told.
 const gapsUntilIdle = 4
 
-func newSharedNode(node dataplane.Server, envs []*dataplane.Env, worker []int, gap units.Time) *sharedNode {
+func newSharedNode(node fabric.Server, envs []*fabric.Env, worker []int, gap units.Time) *sharedNode {
 	s := &sharedNode{
-		Server: node, env: dataplane.NewEnv(envs[0].Pool, len(worker)), envs: envs, worker: worker,
+		Server: node, env: fabric.NewEnv(envs[0].Pool, len(worker)), envs: envs, worker: worker,
 		firstPort: make([]int, len(envs)), nextPoll: make([]units.Time, len(envs)), gap: max(1, gap),
 	}
-	s.poller, _ = node.(dataplane.Poller)
+	s.poller, _ = node.(fabric.Poller)
 	for w := range envs {
 		s.firstPort[w], s.nextPoll[w] = -1, units.Never
 	}
@@ -79,8 +79,8 @@ func (s *sharedNode) relay() {
 	}
 }
 
-// Receive implements dataplane.Node.
-func (s *sharedNode) Receive(now units.Time, port int, burst []dataplane.Frame) {
+// Receive implements fabric.Node.
+func (s *sharedNode) Receive(now units.Time, port int, burst []fabric.Frame) {
 	w := s.worker[port]
 	s.Server.Receive(now, port, burst)
 	s.poll(now, w)
@@ -88,8 +88,8 @@ func (s *sharedNode) Receive(now units.Time, port int, burst []dataplane.Frame) 
 	s.relay()
 }
 
-// Serve implements dataplane.Server.
-func (s *sharedNode) Serve(now units.Time, port int, f *dataplane.Frame) (sent bool, next units.Time) {
+// Serve implements fabric.Server.
+func (s *sharedNode) Serve(now units.Time, port int, f *fabric.Frame) (sent bool, next units.Time) {
 	w := s.worker[port]
 	s.poll(now, w)
 	s.envs[w].SetDue(port, units.Never)
@@ -103,8 +103,8 @@ func (s *sharedNode) Serve(now units.Time, port int, f *dataplane.Frame) (sent b
 	return sent, s.orPoll(port, next)
 }
 
-// Transmit implements dataplane.Node.
-func (s *sharedNode) Transmit(now units.Time, port int, burst []dataplane.Frame) (n int) {
+// Transmit implements fabric.Node.
+func (s *sharedNode) Transmit(now units.Time, port int, burst []fabric.Frame) (n int) {
 	for ; n < len(burst); n++ {
 		if sent, _ := s.Serve(now, port, &burst[n]); !sent {
 			break
@@ -113,7 +113,7 @@ func (s *sharedNode) Transmit(now units.Time, port int, burst []dataplane.Frame)
 	return n
 }
 
-// Next implements dataplane.Node.
+// Next implements fabric.Node.
 func (s *sharedNode) Next(now units.Time, port int) units.Time {
 	return s.orPoll(port, s.Server.Next(now, port))
 }

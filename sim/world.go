@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -25,7 +25,7 @@ type World struct {
 // part is some nodes of the world, or all, whose events one goroutine handles one after the other; the literature
 // calls it a logical process. All parts have the lists of all nodes and ports. Each touches only its own of them.
 type part struct {
-	pool      *dataplane.Pool
+	pool      *fabric.Pool
 	members   []member
 	ports     []port
 	nextOf    []units.Time // by node: it has no event before
@@ -36,27 +36,27 @@ type part struct {
 	maxWindow units.Time   // see window
 	leastTurn units.Time   // less is not worth a turn of a quarter: others would have to be told of it
 	now       units.Time
-	hash      uint64             // sum over the arrivals at the part's nodes, see trace
-	events    uint64             // that have been handled
-	beatAt    uint64             // with how many it shows the other parts that it goes on
-	burst     [1]dataplane.Frame // the frame at hand
-	exchange  *exchange          // with other parts; nil: there are none
-	taps      []*tap             // by port, of those that somebody watches; nil: nobody does
+	hash      uint64          // sum over the arrivals at the part's nodes, see trace
+	events    uint64          // that have been handled
+	beatAt    uint64          // with how many it shows the other parts that it goes on
+	burst     [1]fabric.Frame // the frame at hand
+	exchange  *exchange       // with other parts; nil: there are none
+	taps      []*tap          // by port, of those that somebody watches; nil: nobody does
 	visit     visit
 }
 
 // New returns an empty world at time 0.
-func New() *World { return NewOf(dataplane.HeaderLen) }
+func New() *World { return NewOf(fabric.HeaderLen) }
 
-// NewOf is New for headers of so many bytes, at least dataplane.HeaderLen: where
+// NewOf is New for headers of so many bytes, at least fabric.HeaderLen: where
 // packets travel inside others, as between NICs under hpcc.
 func NewOf(headers int) *World {
-	w := &World{part: part{pool: dataplane.NewHeaderPoolOf(headers), beatAt: math.MaxUint64}, maxParts: 1, due: units.Never}
+	w := &World{part: part{pool: fabric.NewHeaderPoolOf(headers), beatAt: math.MaxUint64}, maxParts: 1, due: units.Never}
 	w.parts = []*part{&w.part}
 	return w
 }
 
-var _ dataplane.World = (*World)(nil)
+var _ fabric.World = (*World)(nil)
 
 // Workers is 1, however many processors Run uses: to its nodes the world is one worker. But see SetWorkers.
 func (w *World) Workers() int { return max(1, w.workers) }

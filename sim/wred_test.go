@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -16,9 +17,9 @@ import (
 // blaster sends ECN-capable UDP packets of one length as fast as its link takes them, and counts what it receives, by
 // codepoint, from some time on.
 type blaster struct {
-	env    *dataplane.Env
+	env    *fabric.Env
 	length int // 0: it only receives
-	link   dataplane.Link
+	link   fabric.Link
 	next   units.Time
 	from   units.Time
 	got    [4]int
@@ -26,7 +27,7 @@ type blaster struct {
 	in     uint64
 }
 
-func (b *blaster) Receive(now units.Time, _ int, burst []dataplane.Frame) {
+func (b *blaster) Receive(now units.Time, _ int, burst []fabric.Frame) {
 	for i := range burst {
 		b.in++
 		if now >= b.from {
@@ -36,7 +37,7 @@ func (b *blaster) Receive(now units.Time, _ int, burst []dataplane.Frame) {
 	}
 }
 
-func (b *blaster) Transmit(now units.Time, _ int, burst []dataplane.Frame) int {
+func (b *blaster) Transmit(now units.Time, _ int, burst []fabric.Frame) int {
 	if b.length == 0 || now < b.next || len(burst) == 0 {
 		return 0
 	}
@@ -56,8 +57,8 @@ func (b *blaster) Next(now units.Time, _ int) units.Time {
 	return max(now, b.next)
 }
 
-func (b *blaster) Stats(units.Time) dataplane.Stats {
-	return dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}
+func (b *blaster) Stats(units.Time) fabric.Stats {
+	return fabric.Stats{Ports: make([]fabric.PortStats, 1)}
 }
 func (b *blaster) Audit() error { return nil }
 func (b *blaster) Close()       {}
@@ -72,7 +73,7 @@ func TestLossyQueueIsMarkedByItsCurve(t *testing.T) {
 		p.Kmax = p.Kmin + units.Size(rapid.IntRange(1, 60_000).Draw(rt, "Kmax"))
 		p.Pmax = rapid.Float64Range(0, 1).Draw(rt, "Pmax")
 		tail := units.Size(rapid.IntRange(2000, 100_000).Draw(rt, "limit"))
-		cable := dataplane.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
+		cable := fabric.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
 		w := New()
 		c := dataplane.SwitchConfig{Buffer: 4 * units.MB, Tail: tail, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16}
 		c.Static = []dataplane.StaticEntry{{MAC: mac(0), Ports: []uint16{0}}}

@@ -6,6 +6,7 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -21,7 +22,7 @@ type Snapshot struct {
 	Rates    []units.Rate // of their links as configured
 	Lossless uint8        // priorities with PFC, as bits
 	Scheme   string
-	Stats    dataplane.Stats
+	Stats    fabric.Stats
 	Devices  []dpdk.DeviceStats
 	Pace     dpdk.Pace
 	Polls    []dpdk.Polls // by worker

@@ -85,7 +85,7 @@ func TestDocumentsSayWhatExists(t *testing.T) {
 }
 
 var (
-	sourcePath = regexp.MustCompile(`^(?:agent|cmd|cnp|config|dataplane|deploy|docs|flowtable|internal|lab|marking|pfc|ratelimit|scheme|scripts|sim|telemetry|units|wire)/[\w./@-]+\.\w+$`)
+	sourcePath = regexp.MustCompile(`^(?:agent|cmd|cnp|config|dataplane|deploy|docs|fabric|flowtable|internal|lab|marking|pfc|ratelimit|scheme|scripts|sim|telemetry|units|wire)/[\w./@-]+\.\w+$`)
 	aTest      = regexp.MustCompile(`^Test[A-Z]\w*$`)
 )
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/testnet"
 	"photon/units"
 	"photon/wire"
@@ -38,7 +39,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 		if !devices[i].Virtual || devices[i].MAC == 0 || !devices[i].Up {
 			t.Errorf("%+v", devices[i])
 		}
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: devices[i].MAC, Link: dataplane.Link{Rate: rate}, Worker: i})
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: devices[i].MAC, Link: fabric.Link{Rate: rate}, Worker: i})
 	}
 	envs := w.NewEnvs(2)
 	sw, err := dataplane.NewSwitch(c, envs)
@@ -47,7 +48,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 	id := w.Add("switch", sw, envs, []int{0, 1})
 	for i, d := range devices {
-		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
+		if err := w.Attach(fabric.End{Node: id, Port: i}, d, fabric.Link{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -149,7 +150,7 @@ func slowInterface(t *testing.T, kernel string) (hosts [3]*testnet.Socket, w Wor
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: devices[i].MAC, Link: dataplane.Link{Rate: rate}})
+		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: devices[i].MAC, Link: fabric.Link{Rate: rate}})
 		c.Static = append(c.Static, dataplane.StaticEntry{MAC: wire.MAC(0x020000000000 + i), Ports: []uint16{uint16(i)}})
 	}
 	inside.Run(t, "tc", "qdisc", "add", "dev", "p1", "root", "tbf", "rate", kernel, "burst", "2000", "limit", "10000000")
@@ -160,7 +161,7 @@ func slowInterface(t *testing.T, kernel string) (hosts [3]*testnet.Socket, w Wor
 	}
 	id := w.Add("switch", sw, envs, make([]int, 3))
 	for i, d := range devices {
-		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
+		if err := w.Attach(fabric.End{Node: id, Port: i}, d, fabric.Link{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +187,7 @@ func isSlowFrame(b []byte) bool { return b[12] == 0x88 && b[13] == 0xB5 }
 // The kernel takes some of a burst, for a socket may have so much memory under way, and says that it took some. The
 // rest leaves without another frame behind it.
 func TestTheKernelTakesTheRestOfABurst(t *testing.T) {
-	const frames = 2 * dataplane.MaxBurst // the socket's share is some 90
+	const frames = 2 * fabric.MaxBurst // the socket's share is some 90
 	hosts, w, _ := slowInterface(t, "8mbit")
 	w.Do(func(units.Time) { // the worker finds them all
 		for range frames {
@@ -248,7 +249,7 @@ func TestWhatAPeerRefusesIsLostOnce(t *testing.T) {
 	}
 	envs := w.NewEnvs(1)
 	node := &offers{talker: talker{env: envs[0]}}
-	if err := w.Attach(dataplane.End{Node: w.Add("veth", node, envs, []int{0}), Port: 0}, device, dataplane.Link{Rate: 10 * units.Gbps}); err != nil {
+	if err := w.Attach(fabric.End{Node: w.Add("veth", node, envs, []int{0}), Port: 0}, device, fabric.Link{Rate: 10 * units.Gbps}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

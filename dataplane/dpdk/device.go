@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -270,7 +270,7 @@ func deviceStats(id uint16, d *DeviceStats) {
 // mostCounters is more than any driver has of a port with one queue.
 const mostCounters = 1024
 
-func (w *world) Counters(at dataplane.End) map[string]uint64 {
+func (w *world) Counters(at fabric.End) map[string]uint64 {
 	w.counting.Lock() // Close waits
 	defer w.counting.Unlock()
 	p := w.nodes[at.Node].port[at.Port]
@@ -286,7 +286,7 @@ func (w *world) Counters(at dataplane.End) map[string]uint64 {
 	return all
 }
 
-func (w *world) SetUp(at dataplane.End, up bool) (can bool, err error) {
+func (w *world) SetUp(at fabric.End, up bool) (can bool, err error) {
 	w.counting.Lock() // Close waits
 	defer w.counting.Unlock()
 	p := w.nodes[at.Node].port[at.Port]

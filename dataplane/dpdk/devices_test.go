@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/testnet"
 	"photon/units"
 )
@@ -36,7 +37,7 @@ func TestVirtualDevices(t *testing.T) {
 	for i, devices := range groups {
 		c := dataplane.SwitchConfig{MTU: 1500, Buffer: units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
 		for range devices {
-			c.Ports = append(c.Ports, dataplane.PortConfig{Link: dataplane.Link{Rate: rate}})
+			c.Ports = append(c.Ports, dataplane.PortConfig{Link: fabric.Link{Rate: rate}})
 		}
 		envs := w.NewEnvs(len(devices))
 		sw, err := dataplane.NewSwitch(c, envs)
@@ -45,7 +46,7 @@ func TestVirtualDevices(t *testing.T) {
 		}
 		id := w.Add([]string{"left", "right"}[i], sw, envs, make([]int, len(devices)))
 		for p, d := range devices {
-			if err := w.Attach(dataplane.End{Node: id, Port: p}, d, dataplane.Link{Rate: rate}); err != nil {
+			if err := w.Attach(fabric.End{Node: id, Port: p}, d, fabric.Link{Rate: rate}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/testnet"
 	"photon/pfc"
 	"photon/scheme"
@@ -21,7 +22,7 @@ import (
 )
 
 func TestFrameLayout(t *testing.T) {
-	var f dataplane.Frame
+	var f fabric.Frame
 	want := []uintptr{
 		unsafe.Offsetof(f.Ref), unsafe.Offsetof(f.Digest), unsafe.Offsetof(f.Len), unsafe.Offsetof(f.Off),
 		unsafe.Offsetof(f.In), unsafe.Offsetof(f.Prio), unsafe.Offsetof(f.Flag),
@@ -51,12 +52,12 @@ func newWorld(t *testing.T, o Options) World {
 	return w
 }
 
-func addHost(t *testing.T, w World, i int, link dataplane.Link) (*agent.Host, int) {
+func addHost(t *testing.T, w World, i int, link fabric.Link) (*agent.Host, int) {
 	t.Helper()
 	return addHostWith(t, w, i, link, 1000)
 }
 
-func addHostWith(t *testing.T, w World, i int, link dataplane.Link, payload int) (*agent.Host, int) {
+func addHostWith(t *testing.T, w World, i int, link fabric.Link, payload int) (*agent.Host, int) {
 	t.Helper()
 	s, err := scheme.Get("pcn")
 	if err != nil {
@@ -82,10 +83,10 @@ func addHostWith(t *testing.T, w World, i int, link dataplane.Link, payload int)
 // width of a poll, and every frame is accounted for.
 func TestCable(t *testing.T) {
 	w := newWorld(t, Options{Dilation: 20})
-	link := dataplane.Link{Rate: rate, Delay: 100 * units.Microsecond}
+	link := fabric.Link{Rate: rate, Delay: 100 * units.Microsecond}
 	a, na := addHost(t, w, 1, link)
 	_, nb := addHost(t, w, 2, link)
-	if err := w.Connect(dataplane.End{Node: na}, dataplane.End{Node: nb}, link); err != nil {
+	if err := w.Connect(fabric.End{Node: na}, fabric.End{Node: nb}, link); err != nil {
 		t.Fatal(err)
 	}
 	var samples int
@@ -119,10 +120,10 @@ func TestCable(t *testing.T) {
 // has stopped meanwhile.
 func TestDo(t *testing.T) {
 	w := newWorld(t, Options{Workers: 2, Cores: []int{0, 0}})
-	link := dataplane.Link{Rate: rate, Delay: units.Microsecond}
+	link := fabric.Link{Rate: rate, Delay: units.Microsecond}
 	_, na := addHost(t, w, 1, link)
 	_, nb := addHost(t, w, 2, link)
-	if err := w.Connect(dataplane.End{Node: na}, dataplane.End{Node: nb}, link); err != nil {
+	if err := w.Connect(fabric.End{Node: na}, fabric.End{Node: nb}, link); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
@@ -195,7 +196,7 @@ func TestMTUThatDoesNotFit(t *testing.T) {
 // frame is accounted for.
 func TestJumboFramesOnCables(t *testing.T) {
 	w := newWorld(t, Options{Dilation: 20})
-	link := dataplane.Link{Rate: rate, Delay: units.Microsecond}
+	link := fabric.Link{Rate: rate, Delay: units.Microsecond}
 	c := dataplane.SwitchConfig{MTU: 9000, Buffer: 8 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3}
 	c.PFC[3] = pfc.Thresholds{XOFF: 500 * units.KB, XON: 400 * units.KB, Headroom: 500 * units.KB}
 	for i := range 2 {
@@ -212,7 +213,7 @@ func TestJumboFramesOnCables(t *testing.T) {
 	for i := range hosts {
 		var n int
 		hosts[i], n = addHostWith(t, w, i+1, link, 8956) // 9000 with IP, UDP, BTH and ICRC
-		if err := w.Connect(dataplane.End{Node: n}, dataplane.End{Node: id, Port: i}, link); err != nil {
+		if err := w.Connect(fabric.End{Node: n}, fabric.End{Node: id, Port: i}, link); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -304,7 +305,7 @@ func runSwitch(t *testing.T, w World, devices []Device) (stop func()) {
 	t.Helper()
 	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 4 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
 	for range devices {
-		c.Ports = append(c.Ports, dataplane.PortConfig{Link: dataplane.Link{Rate: rate}})
+		c.Ports = append(c.Ports, dataplane.PortConfig{Link: fabric.Link{Rate: rate}})
 	}
 	envs := w.NewEnvs(len(devices))
 	sw, err := dataplane.NewSwitch(c, envs)
@@ -313,7 +314,7 @@ func runSwitch(t *testing.T, w World, devices []Device) (stop func()) {
 	}
 	id := w.Add("switch", sw, envs, make([]int, len(devices)))
 	for p, d := range devices {
-		if err := w.Attach(dataplane.End{Node: id, Port: p}, d, dataplane.Link{}); err != nil {
+		if err := w.Attach(fabric.End{Node: id, Port: p}, d, fabric.Link{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 // coreNode is the NUMA node of a core, as the kernel has it below root; -1: it has none.
@@ -32,7 +32,7 @@ func elsewhere(card, node, core int) string {
 	return fmt.Sprintf("the card is on NUMA node %d, its worker on core %d of node %d: name cores of the card's node (`dpdk: {cores: [...]}`)", card, core, node)
 }
 
-func (w *world) Elsewhere(at dataplane.End) string {
+func (w *world) Elsewhere(at fabric.End) string {
 	p := w.nodes[at.Node].port[at.Port]
 	if p.device == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 // A warning is logged for a card on another NUMA node than its worker, and for no other.
@@ -38,7 +38,7 @@ func TestElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	runSwitch(t, w, []Device{d})
-	if s := w.Elsewhere(dataplane.End{}); s != "" || d.Node != -1 {
+	if s := w.Elsewhere(fabric.End{}); s != "" || d.Node != -1 {
 		t.Errorf("a virtual device is on node %d: %s", d.Node, s)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/testnet"
 	"photon/pfc"
 	"photon/units"
@@ -17,14 +17,14 @@ import (
 
 // talker is a node of one port that says XOFF now and then, and listens for those of others.
 type talker struct {
-	env    *dataplane.Env
+	env    *fabric.Env
 	mac    wire.MAC
 	say    bool
 	xoffs  map[wire.MAC]int // XOFFs, by whom
 	rx, tx uint64
 }
 
-func (n *talker) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
+func (n *talker) Receive(_ units.Time, _ int, burst []fabric.Frame) {
 	for _, f := range burst {
 		b := n.env.Bytes(&f)
 		var p pfc.Frame
@@ -35,7 +35,7 @@ func (n *talker) Receive(_ units.Time, _ int, burst []dataplane.Frame) {
 	}
 }
 
-func (n *talker) Transmit(_ units.Time, _ int, burst []dataplane.Frame) int {
+func (n *talker) Transmit(_ units.Time, _ int, burst []fabric.Frame) int {
 	if !n.say {
 		return 0
 	}
@@ -57,8 +57,8 @@ func (n *talker) Next(now units.Time, _ int) units.Time {
 	return units.Never
 }
 
-func (n *talker) Stats(units.Time) (s dataplane.Stats) {
-	s.Ports = make([]dataplane.PortStats, 1)
+func (n *talker) Stats(units.Time) (s fabric.Stats) {
+	s.Ports = make([]fabric.PortStats, 1)
 	s.Ports[0].RxControl, s.Ports[0].TxControl = n.rx, n.tx
 	return s
 }
@@ -105,7 +105,7 @@ func TestPausesPassVirtualDevices(t *testing.T) {
 		envs := w.NewEnvs(1)
 		n := &talker{env: envs[0], mac: wire.MAC(0x020000000100 + i), xoffs: map[wire.MAC]int{}}
 		nodes = append(nodes, n)
-		if err := w.Attach(dataplane.End{Node: w.Add(spec, n, envs, []int{0})}, d, dataplane.Link{Rate: rate}); err != nil {
+		if err := w.Attach(fabric.End{Node: w.Add(spec, n, envs, []int{0})}, d, fabric.Link{Rate: rate}); err != nil {
 			t.Fatal(err)
 		}
 	}

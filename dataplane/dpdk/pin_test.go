@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -22,10 +22,10 @@ import (
 func runWorld(t *testing.T, o Options) (w World, stop func()) {
 	t.Helper()
 	w = newWorld(t, o)
-	link := dataplane.Link{Rate: rate, Delay: units.Microsecond}
+	link := fabric.Link{Rate: rate, Delay: units.Microsecond}
 	_, na := addHost(t, w, 1, link)
 	_, nb := addHost(t, w, 2, link)
-	if err := w.Connect(dataplane.End{Node: na}, dataplane.End{Node: nb}, link); err != nil {
+	if err := w.Connect(fabric.End{Node: na}, fabric.End{Node: nb}, link); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -28,7 +28,7 @@ func (w *world) begins() bool {
 	}
 }
 
-func (w *world) Plug(at dataplane.End, worker int, d Device, link dataplane.Link) error {
+func (w *world) Plug(at fabric.End, worker int, d Device, link fabric.Link) error {
 	if !w.begins() {
 		return errStarting
 	}
@@ -56,7 +56,7 @@ func (w *world) Plug(at dataplane.End, worker int, d Device, link dataplane.Link
 	return w.startReceiving(p)
 }
 
-func (w *world) Unplug(at dataplane.End) (last DeviceStats, err error) {
+func (w *world) Unplug(at fabric.End) (last DeviceStats, err error) {
 	if !w.begins() {
 		return last, errStarting
 	}

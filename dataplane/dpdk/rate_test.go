@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -22,7 +22,7 @@ func TestWorldKeepsTheKernelsTime(t *testing.T) {
 	}
 	envs := w.NewEnvs(1)
 	node := &offers{talker: talker{env: envs[0]}}
-	if err := w.Attach(dataplane.End{Node: w.Add("clock", node, envs, []int{0}), Port: 0}, device, dataplane.Link{Rate: units.Gbps}); err != nil {
+	if err := w.Attach(fabric.End{Node: w.Add("clock", node, envs, []int{0}), Port: 0}, device, fabric.Link{Rate: units.Gbps}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

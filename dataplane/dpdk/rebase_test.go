@@ -9,6 +9,7 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -38,7 +39,7 @@ func TestClockIsSetBack(t *testing.T) {
 func setBack(t *testing.T, begin units.Time, laps uint64) {
 	w := newWorld(t, Options{Workers: 2, Cores: []int{0, 0}})
 	w.(*world).now = begin
-	link := dataplane.Link{Rate: 100 * units.Mbps, Delay: units.Millisecond}
+	link := fabric.Link{Rate: 100 * units.Mbps, Delay: units.Millisecond}
 	conf := dataplane.SwitchConfig{
 		MTU: 1500, Buffer: 40 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3,
 		Learn: true, Age: 300 * units.Second, FDBSize: 64,
@@ -57,7 +58,7 @@ func setBack(t *testing.T, begin units.Time, laps uint64) {
 	for i := range hosts {
 		var n int
 		hosts[i], n = addHost(t, w, i+1, link)
-		if err := w.Connect(dataplane.End{Node: n}, dataplane.End{Node: id, Port: i}, link); err != nil {
+		if err := w.Connect(fabric.End{Node: n}, fabric.End{Node: id, Port: i}, link); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := hosts[i].AddFlow(begin, agent.FlowSpec{Peer: wire.IPv4(10, 0, 0, byte(2-i)), PeerMAC: wire.MAC(0x020000000002 - i), QP: 9, Limit: 40 * units.Mbps}); err != nil {

@@ -5,7 +5,7 @@ package dpdk
 import (
 	"sync/atomic"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 // How long frames are in a node is found out of one frame in a millisecond and worker: its slot and the port through
@@ -62,7 +62,7 @@ func (w *world) watching() bool {
 }
 
 // abandon ends the search for a slot that has another frame now: the one before was discarded.
-func (k *worker) abandon(p *port, burst []dataplane.Frame) {
+func (k *worker) abandon(p *port, burst []fabric.Frame) {
 	for _, other := range k.world.workers {
 		followed := other.sighting.frame.Load()
 		if followed == 0 || other == k && other.sighting.at == k.last {
@@ -78,7 +78,7 @@ func (k *worker) abandon(p *port, burst []dataplane.Frame) {
 
 // see takes the time of a frame that is followed, if it is among those that leave. It counts once the device has it,
 // that is at the next poll.
-func (k *worker) see(p *port, burst []dataplane.Frame) {
+func (k *worker) see(p *port, burst []fabric.Frame) {
 	for _, other := range k.world.workers {
 		followed := other.sighting.frame.Load()
 		if followed == 0 {

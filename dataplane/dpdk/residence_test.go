@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"photon/agent"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
 
 // holder sends on what comes to one port through the other, after a time that is each direction's.
 type holder struct {
-	env  *dataplane.Env
+	env  *fabric.Env
 	hold [2]units.Time // by the port that it leaves through
 	most int           // that wait for a port; 0: any number
-	wait [2]dataplane.Flight
+	wait [2]fabric.Flight
 }
 
-func (h *holder) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (h *holder) Receive(now units.Time, port int, burst []fabric.Frame) {
 	out := 1 - port
 	for _, f := range burst {
 		if h.most > 0 && h.wait[out].Len() >= h.most {
@@ -34,7 +34,7 @@ func (h *holder) Receive(now units.Time, port int, burst []dataplane.Frame) {
 	h.env.Wake(out, h.wait[out].Next())
 }
 
-func (h *holder) Transmit(now units.Time, port int, burst []dataplane.Frame) (n int) {
+func (h *holder) Transmit(now units.Time, port int, burst []fabric.Frame) (n int) {
 	for n < len(burst) && h.wait[port].Next() <= now {
 		burst[n] = h.wait[port].Pop()
 		n++
@@ -43,7 +43,7 @@ func (h *holder) Transmit(now units.Time, port int, burst []dataplane.Frame) (n 
 }
 
 func (h *holder) Next(now units.Time, port int) units.Time { return max(now, h.wait[port].Next()) }
-func (h *holder) Stats(units.Time) (s dataplane.Stats)     { return s }
+func (h *holder) Stats(units.Time) (s fabric.Stats)        { return s }
 func (h *holder) Audit() error                             { return nil }
 func (h *holder) Close() {
 	for i := range h.wait {
@@ -57,7 +57,7 @@ func (h *holder) Close() {
 // too; with one worker and with ports of two.
 func TestResidence(t *testing.T) {
 	w := newWorld(t, Options{Dilation: 1})
-	link := dataplane.Link{Rate: rate, Delay: units.Microsecond}
+	link := fabric.Link{Rate: rate, Delay: units.Microsecond}
 	a, na := addHost(t, w, 1, link)
 	_, nb := addHost(t, w, 2, link)
 	envs := w.NewEnvs(2)
@@ -65,7 +65,7 @@ func TestResidence(t *testing.T) {
 	id := w.Add("holder", h, envs, []int{0, 0})
 	w.TimeFrames(id)
 	for port, host := range []int{na, nb} {
-		if err := w.Connect(dataplane.End{Node: host}, dataplane.End{Node: id, Port: port}, link); err != nil {
+		if err := w.Connect(fabric.End{Node: host}, fabric.End{Node: id, Port: port}, link); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestResidenceOfAddedPort(t *testing.T) {
 		}
 		return d
 	}
-	if err := w.Attach(dataplane.End{Node: id}, open("net_null4"), dataplane.Link{}); err != nil {
+	if err := w.Attach(fabric.End{Node: id}, open("net_null4"), fabric.Link{}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -114,7 +114,7 @@ func TestResidenceOfAddedPort(t *testing.T) {
 	<-w.Started()
 	added := open("net_null5")
 	w.Do(func(units.Time) {}) // frames for a port that is not there wait
-	if err := w.Plug(dataplane.End{Node: id, Port: 1}, 0, added, dataplane.Link{}); err != nil {
+	if err := w.Plug(fabric.End{Node: id, Port: 1}, 0, added, fabric.Link{}); err != nil {
 		t.Fatal(err)
 	}
 	var all [2]Residence

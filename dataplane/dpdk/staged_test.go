@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -17,11 +18,11 @@ import (
 // never received, through the first two ports.
 type fedSwitch struct {
 	*dataplane.Switch
-	env  *dataplane.Env
+	env  *fabric.Env
 	left [2]int // frames that are to be sent so
 }
 
-func (n *fedSwitch) Transmit(now units.Time, port int, burst []dataplane.Frame) (filled int) {
+func (n *fedSwitch) Transmit(now units.Time, port int, burst []fabric.Frame) (filled int) {
 	for port < len(n.left) && n.left[port] > 0 && filled < len(burst) {
 		if !n.env.AllocAt(&burst[filled], 100) {
 			break
@@ -65,13 +66,13 @@ func TestPortSendsWhatTwoPortsBring(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
+		if err := w.Attach(fabric.End{Node: id, Port: i}, d, fabric.Link{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	frames := 0
 	// The first of all finds no action in the cache, and is queued.
-	for _, burst := range []int{1, dataplane.MaxBurst, 20, dataplane.MaxBurst} {
+	for _, burst := range []int{1, fabric.MaxBurst, 20, fabric.MaxBurst} {
 		n.left = [2]int{burst, burst}
 		frames += 2 * burst
 		n.env.Wake(0, w.Now())
@@ -81,7 +82,7 @@ func TestPortSendsWhatTwoPortsBring(t *testing.T) {
 		}
 	}
 	st := sw.Stats(w.Now()).Ports[2]
-	sent, back, waited := st.TxFrames[3], st.Discards[dataplane.DropNoPort][3], st.QueuePeak[3]
+	sent, back, waited := st.TxFrames[3], st.Discards[fabric.DropNoPort][3], st.QueuePeak[3]
 	if sent != uint64(frames) || back != sent || waited > 200 {
 		t.Errorf("%d frames of %d sent, %d came back, and %v waited", sent, frames, back, waited)
 	}

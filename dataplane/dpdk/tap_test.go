@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/testnet"
 	"photon/units"
 )
@@ -18,7 +18,7 @@ type offers struct {
 	lengths []int
 }
 
-func (n *offers) Transmit(_ units.Time, _ int, burst []dataplane.Frame) (filled int) {
+func (n *offers) Transmit(_ units.Time, _ int, burst []fabric.Frame) (filled int) {
 	for ; filled < len(burst) && len(n.lengths) > 0; filled++ {
 		f, ok := n.env.Alloc(n.lengths[0])
 		if !ok {
@@ -51,7 +51,7 @@ func TestTapRefusesAndGoesOn(t *testing.T) {
 	n.Run(t, "ip", "link", "set", "t3", "up")
 	envs := w.NewEnvs(1)
 	node := &offers{talker: talker{env: envs[0]}}
-	if err := w.Attach(dataplane.End{Node: w.Add("tap", node, envs, []int{0}), Port: 0}, device, dataplane.Link{Rate: 10 * units.Gbps}); err != nil {
+	if err := w.Attach(fabric.End{Node: w.Add("tap", node, envs, []int{0}), Port: 0}, device, fabric.Link{Rate: 10 * units.Gbps}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -3,7 +3,7 @@ package dpdk
 import (
 	"errors"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -106,15 +106,15 @@ type Notice struct {
 // maxAhead limits what a card is given after a late poll.
 const maxAhead = 10 * units.Microsecond
 
-func aheadOf(l dataplane.Link) units.Time { return 2 * l.Serialize(1518) }
+func aheadOf(l fabric.Link) units.Time { return 2 * l.Serialize(1518) }
 
 // Ahead is how far ahead of its link a card is given frames at most: what waits
 // in its transmit ring. Virtual devices are given each frame when it is due.
-func Ahead(l dataplane.Link) units.Time { return aheadOf(l) + maxAhead }
+func Ahead(l fabric.Link) units.Time { return aheadOf(l) + maxAhead }
 
-// World is a dataplane.World on DPDK.
+// World is a fabric.World on DPDK.
 type World interface {
-	dataplane.World
+	fabric.World
 	// Claim checks what can be checked before a device is opened, and reserves its interface
 	// for this world, so that no other photon uses it. Open does so by itself.
 	Claim(spec string, mtu int) error
@@ -126,7 +126,7 @@ type World interface {
 	// link.Rate, which on a card is to be the card's own; 0: as fast as the
 	// device takes frames. link.Delay holds every frame back, on virtual
 	// devices only.
-	Attach(at dataplane.End, d Device, link dataplane.Link) error
+	Attach(at fabric.End, d Device, link fabric.Link) error
 	// Disclaim gives up the Claim of a device that was not opened.
 	Disclaim(spec string)
 	// Discard closes a device that was opened, and that no port has.
@@ -134,28 +134,28 @@ type World interface {
 	// Plug is Attach once the world has Started: to a place of a node where no device is, which a worker polls from now
 	// on. What came before is thrown away. Nothing is changed if there is an error, but one of the kernel's interface,
 	// which Reconnect tries again.
-	Plug(at dataplane.End, worker int, d Device, link dataplane.Link) error
+	Plug(at fabric.End, worker int, d Device, link fabric.Link) error
 	// Unplug takes the device from a port once the world has Started, and closes it. What the node gave, and the device
 	// has not taken, is thrown away. It returns what the device has counted.
-	Unplug(at dataplane.End) (DeviceStats, error)
+	Unplug(at fabric.End) (DeviceStats, error)
 	// Started is closed when all workers poll for the first time. Frames come from then
 	// on; those that came before were thrown away.
 	Started() <-chan struct{}
 	// SetRate sets another rate of an attached port's link. It is called within Do.
-	SetRate(at dataplane.End, rate units.Rate)
+	SetRate(at fabric.End, rate units.Rate)
 	// Replace puts another node in place of one, for example one that wraps it. It is called within Do.
-	Replace(id int, node dataplane.Node)
+	Replace(id int, node fabric.Node)
 	// SetUp takes the link of an attached port's device down, so that its peer sees it, or up
 	// again. It reports whether the device can.
-	SetUp(at dataplane.End, up bool) (can bool, err error)
+	SetUp(at fabric.End, up bool) (can bool, err error)
 	// Elsewhere says that an attached card and the core of its worker are on two NUMA
 	// nodes; empty: they are not, or it is not known.
-	Elsewhere(at dataplane.End) string
+	Elsewhere(at fabric.End) string
 	// Devices returns the counters of the devices that were attached.
 	Devices() []DeviceStats
 	// Counters are all that the driver of an attached port's device counts, by DPDK's names (rx_good_packets);
 	// nil: there is none.
-	Counters(at dataplane.End) map[string]uint64
+	Counters(at fabric.End) map[string]uint64
 	// Reconnect connects memif clients whose server was absent when they were opened, or has
 	// ended since, and attaches kernel interfaces that were created again under their names. It
 	// is to be called regularly, and returns what an operator should know.
@@ -181,7 +181,7 @@ type World interface {
 	Idle() bool
 	// Tap copies the frames of an attached port from now on; nil ends it. It
 	// is called within Do.
-	Tap(at dataplane.End, t *dataplane.Tap)
+	Tap(at fabric.End, t *fabric.Tap)
 	// Follow registers an object that is no node but has instants, which move when the clock is set back. It is called as Every is.
 	Follow(r units.Rebaser)
 	// Laps is how often the clock was set back by units.Lap. Only a world that runs without an end does that. It is

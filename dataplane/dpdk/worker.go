@@ -14,7 +14,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -24,11 +24,11 @@ type worker struct {
 	world *world
 	index int
 	core  int
-	pool  *dataplane.Pool
+	pool  *fabric.Pool
 	ports []*port
-	envs  []*dataplane.Env // of its ports' nodes, each once
+	envs  []*fabric.Env // of its ports' nodes, each once
 
-	pollers []dataplane.Poller // of its nodes, if there are several workers
+	pollers []fabric.Poller // of its nodes, if there are several workers
 	c       *C.struct_ph_worker
 	swap    C.struct_ph_swap
 	clock   clock
@@ -63,14 +63,14 @@ func newWorker(w *world, index int) *worker {
 	k.c.base = (*C.uint8_t)(eal.base)
 	const headroom = C.sizeof_struct_rte_mbuf + C.RTE_PKTMBUF_HEADROOM
 	slot := uint16(min(headroom+eal.size, 1<<16-1))
-	k.pool = dataplane.NewPool(unsafe.Slice((*byte)(eal.base), eal.span), slot, headroom, k.refill)
+	k.pool = fabric.NewPool(unsafe.Slice((*byte)(eal.base), eal.span), slot, headroom, k.refill)
 	k.pool.SetSlots(make([]uint32, 0, 4*batch))
 	return k
 }
 
 // refill fetches free buffers from the pool. Nodes come here by way of Alloc
 // only if they use up a batch within a round.
-func (k *worker) refill(p *dataplane.Pool) {
+func (k *worker) refill(p *fabric.Pool) {
 	free := p.Slots()
 	k.swap = C.struct_ph_swap{worker: k.c, slots: (*C.uint32_t)(unsafe.SliceData(free[:1])), n: C.uint32_t(len(free)), size: batch}
 	call(unsafe.Pointer(C.ph_swap), unsafe.Pointer(&k.swap))
@@ -102,7 +102,7 @@ func (k *worker) take(p *port) {
 		return
 	}
 	k.envs = append(k.envs, p.env)
-	if n, ok := p.node.(dataplane.Poller); ok && len(k.world.workers) > 1 {
+	if n, ok := p.node.(fabric.Poller); ok && len(k.world.workers) > 1 {
 		k.pollers = append(k.pollers, n)
 	}
 }
@@ -474,7 +474,7 @@ func (p *port) ahead(now units.Time) units.Time {
 
 // launch puts a frame on an emulated link. One that was busy until just now goes on without a gap although
 // the poll comes a little late.
-func (p *port) launch(f dataplane.Frame) {
+func (p *port) launch(f fabric.Frame) {
 	p.free = max(p.free, p.polled) + p.link.Serialize(int(f.Len))
 	p.flight.Push(f, p.free+p.link.Delay)
 }
@@ -550,7 +550,7 @@ func (p *port) next() units.Time {
 
 // ask has the node fill burst, if it wanted to be asked, and notes when it
 // wants to be asked again.
-func (p *port) ask(now units.Time, k *worker, burst []dataplane.Frame) int {
+func (p *port) ask(now units.Time, k *worker, burst []fabric.Frame) int {
 	if p.env.Due(p.number) > now || len(burst) == 0 {
 		return 0
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unsafe"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -55,8 +55,8 @@ type world struct {
 
 type member struct {
 	name string
-	node dataplane.Node
-	envs []*dataplane.Env
+	node fabric.Node
+	envs []*fabric.Env
 	port []*port
 
 	timed bool // how long frames are in it is found out
@@ -66,32 +66,32 @@ type member struct {
 type port struct {
 	_       [64]byte // nothing of another worker's is in its lines of the cache
 	owner   string
-	node    dataplane.Node
+	node    fabric.Node
 	number  int
-	env     *dataplane.Env
+	env     *fabric.Env
 	worker  int
-	link    dataplane.Link
+	link    fabric.Link
 	device  *Device // nil: a cable
 	peer    *port   // at the other end of a cable
 	out, in cable
 	emulate bool
 	free    units.Time // when the link has sent what it took
 	polled  units.Time // when the port was last served
-	flight  dataplane.Flight
-	tap     *dataplane.Tap // nil: no capture
-	one     [1]dataplane.Frame
-	exit    *dataplane.Exit
-	past    [8]dataplane.Frame // what is in the exit of an emulated link
-	staged  int                // frames in tx, in this round,
-	left    int                // and of these, those of the one before
+	flight  fabric.Flight
+	tap     *fabric.Tap // nil: no capture
+	one     [1]fabric.Frame
+	exit    *fabric.Exit
+	past    [8]fabric.Frame // what is in the exit of an emulated link
+	staged  int             // frames in tx, in this round,
+	left    int             // and of these, those of the one before
 
 	c         *C.struct_ph_port
-	tx, rx    []dataplane.Frame // the same memory as c's
-	before    uint64            // frames that waited when the world began, and were thrown away
-	sent      uint64            // frames that the node gave
-	delivered uint64            // frames that the node got
-	timed     bool              // how long frames are in the node is found out
-	residence Residence         // of those that leave here
+	tx, rx    []fabric.Frame // the same memory as c's
+	before    uint64         // frames that waited when the world began, and were thrown away
+	sent      uint64         // frames that the node gave
+	delivered uint64         // frames that the node got
+	timed     bool           // how long frames are in the node is found out
+	residence Residence      // of those that leave here
 	_         [64]byte
 }
 
@@ -149,14 +149,14 @@ func New(o Options) (World, error) {
 
 func (w *world) Workers() int { return len(w.workers) }
 
-func (w *world) NewEnvs(ports int) (envs []*dataplane.Env) {
+func (w *world) NewEnvs(ports int) (envs []*fabric.Env) {
 	for _, k := range w.workers {
-		envs = append(envs, dataplane.NewEnv(k.pool, ports))
+		envs = append(envs, fabric.NewEnv(k.pool, ports))
 	}
 	return envs
 }
 
-func (w *world) Add(name string, node dataplane.Node, envs []*dataplane.Env, workers []int) int {
+func (w *world) Add(name string, node fabric.Node, envs []*fabric.Env, workers []int) int {
 	m := member{name: name, node: node, envs: envs}
 	for i, k := range workers {
 		m.port = append(m.port, &port{owner: name, node: node, number: i, env: envs[k], worker: k})
@@ -165,7 +165,7 @@ func (w *world) Add(name string, node dataplane.Node, envs []*dataplane.Env, wor
 	return len(w.nodes) - 1
 }
 
-func (w *world) portOf(e dataplane.End) (*port, error) {
+func (w *world) portOf(e fabric.End) (*port, error) {
 	if w.built {
 		return nil, errors.New("dpdk: the world has run already")
 	}
@@ -180,7 +180,7 @@ func (w *world) portOf(e dataplane.End) (*port, error) {
 }
 
 // Connect joins two ports by a pair of rings, each direction with an emulated link.
-func (w *world) Connect(a, b dataplane.End, link dataplane.Link) error {
+func (w *world) Connect(a, b fabric.End, link fabric.Link) error {
 	p, err := w.portOf(a)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (w *world) Connect(a, b dataplane.End, link dataplane.Link) error {
 	return nil
 }
 
-func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
+func (w *world) Attach(at fabric.End, d Device, link fabric.Link) error {
 	p, err := w.portOf(at)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (w *world) Attach(at dataplane.End, d Device, link dataplane.Link) error {
 }
 
 // attach puts a device behind a port.
-func (p *port) attach(d Device, link dataplane.Link) error {
+func (p *port) attach(d Device, link fabric.Link) error {
 	if link.Delay > 0 && !d.Virtual {
 		return fmt.Errorf("port %s: a delay can be emulated on virtual devices only", d.Spec)
 	}
@@ -230,20 +230,20 @@ func (p *port) attach(d Device, link dataplane.Link) error {
 	return nil
 }
 
-func (w *world) SetRate(at dataplane.End, rate units.Rate) {
+func (w *world) SetRate(at fabric.End, rate units.Rate) {
 	p := w.nodes[at.Node].port[at.Port]
 	p.link.Rate = rate
 	p.price()
 }
 
-func (w *world) Replace(id int, node dataplane.Node) {
+func (w *world) Replace(id int, node fabric.Node) {
 	m := &w.nodes[id]
 	was := m.node
 	m.node = node
 	for _, p := range m.port {
 		p.node = node
 	}
-	to, ok := node.(dataplane.Poller)
+	to, ok := node.(fabric.Poller)
 	for _, k := range w.workers {
 		for i, n := range k.pollers {
 			if n == was && ok {
@@ -353,7 +353,7 @@ func (w *world) Idle() bool {
 	return true
 }
 
-func (w *world) Tap(at dataplane.End, t *dataplane.Tap) { w.nodes[at.Node].port[at.Port].tap = t }
+func (w *world) Tap(at fabric.End, t *fabric.Tap) { w.nodes[at.Node].port[at.Port].tap = t }
 
 func (w *world) Started() <-chan struct{} { return w.started }
 
@@ -521,11 +521,11 @@ func (w *world) Close() error {
 }
 
 // This does not compile if C takes other bursts than nodes expect.
-var _ [dataplane.MaxBurst]struct{} = [C.PH_BURST]struct{}{}
+var _ [fabric.MaxBurst]struct{} = [C.PH_BURST]struct{}{}
 
 // view makes a slice of frames out of C's array.
-func view(f *C.struct_ph_frame, n int) []dataplane.Frame {
-	return unsafe.Slice((*dataplane.Frame)(unsafe.Pointer(f)), n)
+func view(f *C.struct_ph_frame, n int) []fabric.Frame {
+	return unsafe.Slice((*fabric.Frame)(unsafe.Pointer(f)), n)
 }
 
 // layout returns the size of C's frame and where its fields are, for the test

@@ -12,6 +12,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -51,7 +52,7 @@ func beMeasured(c testCase) error {
 	id := w.Add("switch", sw, envs, node.Workers)
 	w.TimeFrames(id)
 	for i, d := range devices {
-		if err := w.Attach(dataplane.End{Node: id, Port: i}, d, dataplane.Link{}); err != nil {
+		if err := w.Attach(fabric.End{Node: id, Port: i}, d, fabric.Link{}); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ func beMeasured(c testCase) error {
 		}
 	}
 	fmt.Println("ready")
-	var before dataplane.Stats
+	var before fabric.Stats
 	for in := bufio.NewScanner(os.Stdin); in.Scan() && in.Text() != "stop"; {
 		switch in.Text() {
 		case "begin":
@@ -112,14 +113,14 @@ func beMeasured(c testCase) error {
 
 // check holds the switch to what it was to do with every frame between two looks, after which so
 // many are queued, and tells what it did.
-func (c testCase) check(before, after dataplane.Stats, queued int) (string, error) {
+func (c testCase) check(before, after fabric.Stats, queued int) (string, error) {
 	var received, sent, marked, routed uint64
 	prios := uint8(0)
 	for i := range after.Ports {
 		s, b := &after.Ports[i], &before.Ports[i]
 		for why := range s.Discards {
 			if d := s.Discards[why]; d != b.Discards[why] {
-				return "", fmt.Errorf("port %d discards, %v: %v, and before %v", i, dataplane.Reason(why), d, b.Discards[why])
+				return "", fmt.Errorf("port %d discards, %v: %v, and before %v", i, fabric.Reason(why), d, b.Discards[why])
 			}
 		}
 		if s.Ingress.Pauses != b.Ingress.Pauses {

@@ -18,12 +18,12 @@ import (
 var spans = []string{
 	// What is configured.
 	"agent.Config.*", "agent.NICConfig.*", "agent.delayed.npDelay", "agent.delayed.pauseDelay", "agent.recovery.timeout",
-	"dataplane.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.LowTimeout", "agent.scoreboard.lowTimeout", "agent.Entropy.Gap", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
+	"fabric.Link.*", "dataplane.SwitchConfig.*", "dataplane.Paths.Gap", "agent.Selective.LowTimeout", "agent.scoreboard.lowTimeout", "agent.Entropy.Gap", "dataplane.bucket.depth", "dataplane.bucket.frame", "pfc.WatchdogConfig.*", "pfc.Ingress.interval",
 	"marking.AFQCNParams.*", "marking.PACCParams.*", "marking.TCD.interval",
 	"cnp.DCQCNParams.*", "cnp.DCQCNPlusParams.*", "cnp.PCNParams.*", // Clock is moved in its own way
 	"ratelimit.DCQCNParams.*", "ratelimit.DCQCNPlusParams.*", "ratelimit.HPCCParams.*", "ratelimit.IBCCParams.*", "ratelimit.MlxParams.*", "ratelimit.PowerTCPParams.*", "ratelimit.QCNParams.*", "ratelimit.SwiftParams.*", "ratelimit.TimelyParams.*",
 	// What is measured and counted.
-	"agent.punctual.late", "agent.punctual.takes", "agent.sending.gap", "dataplane.Exit.PerByte", "dataplane.NICStats.Held", "dataplane.Stats.FCTSum",
+	"agent.punctual.late", "agent.punctual.takes", "agent.sending.gap", "fabric.Exit.PerByte", "fabric.NICStats.Held", "fabric.Stats.FCTSum",
 	"pfc.EgressCounters.Paused", "pfc.IngressCounters.Paused", "pfc.WatchdogCounters.Time", "credits.Counters.Waited",
 	"ratelimit.Ack.RTT", "ratelimit.DCQCNPlus.tau", "ratelimit.Pacer[agent.sending].lateness", "ratelimit.Pacer[struct {}].lateness",
 	"ratelimit.Swift.rtt", "ratelimit.Timely.prev",

@@ -8,6 +8,7 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/ratelimit"
@@ -24,33 +25,33 @@ const (
 
 // end is one end of a cable: a port of a node, or of none, where frames are only counted.
 type end struct {
-	node   dataplane.Node // nil: of none
-	env    *dataplane.Env
+	node   fabric.Node // nil: of none
+	env    *fabric.Env
 	port   int
 	peer   *end
 	free   units.Time // when the link has sent what it took
-	flight dataplane.Flight
+	flight fabric.Flight
 }
 
 // world carries frames between nodes, one after the other, and can set its clock back.
 type world struct {
-	pool  *dataplane.Pool
+	pool  *fabric.Pool
 	now   units.Time
 	laps  units.Time // by which the clock was set back
 	ends  []*end
-	nodes []dataplane.Node
-	envs  []*dataplane.Env
+	nodes []fabric.Node
+	envs  []*fabric.Env
 	seen  []string // what arrived, where and when
 }
 
-var link = dataplane.Link{Rate: rate, Delay: 2 * us}
+var link = fabric.Link{Rate: rate, Delay: 2 * us}
 
 func newWorld(now units.Time) *world {
-	return &world{pool: dataplane.NewHeaderPoolOf(512), now: now}
+	return &world{pool: fabric.NewHeaderPoolOf(512), now: now}
 }
 
-func (w *world) env(ports int) *dataplane.Env {
-	e := dataplane.NewEnv(w.pool, ports)
+func (w *world) env(ports int) *fabric.Env {
+	e := fabric.NewEnv(w.pool, ports)
 	w.envs = append(w.envs, e)
 	return e
 }
@@ -100,18 +101,18 @@ func (w *world) run(until units.Time) {
 	}
 }
 
-func (w *world) arrive(who int, f dataplane.Frame) {
+func (w *world) arrive(who int, f fabric.Frame) {
 	e := w.ends[who]
 	w.seen = append(w.seen, fmt.Sprintf("%d at %d: %d bytes %x", who, w.now+w.laps, f.Len, w.pool.Header(f)))
 	if e.node == nil {
 		w.pool.Free(f)
 		return
 	}
-	e.node.Receive(w.now, e.port, []dataplane.Frame{f})
+	e.node.Receive(w.now, e.port, []fabric.Frame{f})
 }
 
 func (w *world) serve(e *end) {
-	var one [1]dataplane.Frame
+	var one [1]fabric.Frame
 	e.env.SetDue(e.port, units.Never)
 	if e.node.Transmit(w.now, e.port, one[:]) == 1 {
 		e.launch(w.now, one[0])
@@ -119,7 +120,7 @@ func (w *world) serve(e *end) {
 	e.env.SetDue(e.port, e.node.Next(w.now, e.port))
 }
 
-func (e *end) launch(now units.Time, f dataplane.Frame) {
+func (e *end) launch(now units.Time, f fabric.Frame) {
 	e.free = max(e.free, now) + link.Serialize(int(f.Len))
 	e.flight.Push(f, e.free+link.Delay)
 }
@@ -187,7 +188,7 @@ func partsOf(t rapid.TB, name string) scheme.Parts {
 	return parts
 }
 
-func newSwitch(t rapid.TB, cp func(marking.Place) marking.CP, action pfc.Action, env *dataplane.Env) *dataplane.Switch {
+func newSwitch(t rapid.TB, cp func(marking.Place) marking.CP, action pfc.Action, env *fabric.Env) *dataplane.Switch {
 	c := dataplane.SwitchConfig{
 		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		FDBSize: 64, Control: 6, CP: cp, Learn: true, Age: 2 * units.Second, Deadlock: ms,
@@ -198,7 +199,7 @@ func newSwitch(t rapid.TB, cp func(marking.Place) marking.CP, action pfc.Action,
 	for i := range leaves + 1 {
 		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: mac(100 + i), Link: link, Flood: dataplane.FloodLimits{Broadcast: limit, Multicast: limit, Unknown: limit}})
 	}
-	sw, err := dataplane.NewSwitch(c, []*dataplane.Env{env})
+	sw, err := dataplane.NewSwitch(c, []*fabric.Env{env})
 	if err != nil {
 		t.Fatal(err)
 	}

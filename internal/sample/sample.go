@@ -13,6 +13,7 @@ import (
 	"photon/credits"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
@@ -22,11 +23,11 @@ import (
 
 // Snapshot is of a switch of one port, or of a host.
 func Snapshot(host bool) telemetry.Snapshot {
-	s := telemetry.Snapshot{Node: "n1", Ports: []string{"sw0"}, Host: host, Stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 1)}}
+	s := telemetry.Snapshot{Node: "n1", Ports: []string{"sw0"}, Host: host, Stats: fabric.Stats{Ports: make([]fabric.PortStats, 1)}}
 	p := &s.Stats.Ports[0]
 	p.RxFrames[3], p.RxBytes[3], p.TxFrames[3], p.Marked[3] = 10, 10_000, 9, 4
 	p.QueueBytes[3], p.QueuePeak[3], p.Buffered[3] = 2_000, 5_000, 7_000
-	p.Discards[dataplane.DropTail][0] = 2
+	p.Discards[fabric.DropTail][0] = 2
 	p.Ingress = pfc.IngressCounters{Pauses: [8]uint64{3: 2}, Resumes: [8]uint64{3: 1}, Paused: [8]units.Time{3: 250 * units.Millisecond}}
 	p.Egress = pfc.EgressCounters{Pauses: [8]uint64{3: 5}, Transitions: [8]uint64{3: 4}, Ignored: 6}
 	p.BadControl = 1
@@ -69,7 +70,7 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 		}
 		one.Credits = credits.Counters{Lanes: 0xFF, Waiting: 1}
 		if !host {
-			one.Impaired = dataplane.Impaired{Lost: 1, Duplicated: 2, Reordered: 3, Delayed: 4, Corrupted: 5, Marked: 6, Pauses: 7}
+			one.Impaired = fabric.Impaired{Lost: 1, Duplicated: 2, Reordered: 3, Delayed: 4, Corrupted: 5, Marked: 6, Pauses: 7}
 		}
 		if !host {
 			snap.Residences = slices.Repeat(snap.Residences, ports)
@@ -135,12 +136,12 @@ func Source(host bool) *telemetry.Source {
 		snap.Buffer.Ports, snap.Buffer.Limits = []uint8{8}, []dataplane.LossyLimit{{Limit: units.MB, Alpha: 0.5, Now: 700 * units.KB, Used: 3 * units.KB}}
 		snap.Buffer.Shapers, snap.Buffer.Weights = []dataplane.Shaper{{Rate: 8 * units.Gbps, Burst: units.MB}}, [8]int{0: 40, 1: 60}
 		snap.Buffer.Queues = []*[8]dataplane.QueueConfig{{1: {Alpha: 0.25, Min: 20 * units.KB, Shaper: dataplane.Shaper{Rate: units.Gbps, Burst: 125 * units.KB}}, 0: {WRED: marking.WREDParams{REDParams: marking.REDParams{Kmin: 100 * units.KB, Kmax: 400 * units.KB, Pmax: 0.1}}}}}
-		snap.Stats.Ports[0].Discards[dataplane.DropWRED][0] = 7
+		snap.Stats.Ports[0].Discards[fabric.DropWRED][0] = 7
 		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
 		snap.Stats.Ports[0].Watchdog = pfc.WatchdogCounters{
 			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
 		}
-		snap.Stats.Ports[0].Discards[dataplane.DropStorm][3] = 6
+		snap.Stats.Ports[0].Discards[fabric.DropStorm][3] = 6
 		snap.Stats.Ports[0].Routed = 5
 		snap.LinkChanges = []uint64{2}
 		snap.Shut = make([]bool, 1)
@@ -161,7 +162,7 @@ func Source(host bool) *telemetry.Source {
 		s.Past = func() telemetry.Past {
 			p := telemetry.Past{Snapshot: s.Snapshot(), Capacity: dataplane.History{Pauses: 4, Events: 4}}
 			p.Pauses, p.Ended = [][]pfc.Pause{{{From: units.Second, Until: units.Second + units.Millisecond, Priority: 3}, {From: 4 * units.Second, Until: units.Never, Priority: 4, Sent: true}}}, []uint64{3}
-			p.Events, p.Ever = [][]dataplane.Event{{{Kind: dataplane.StormBegan, Priority: 3, At: 2 * units.Second, Frames: 7}, {Reason: dataplane.DropStorm, Frames: 2}}}, []uint64{2}
+			p.Events, p.Ever = [][]dataplane.Event{{{Kind: dataplane.StormBegan, Priority: 3, At: 2 * units.Second, Frames: 7}, {Reason: fabric.DropStorm, Frames: 2}}}, []uint64{2}
 			return p
 		}
 		s.FDB = func() ([]dataplane.FDBEntry, int) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -100,13 +100,13 @@ func TestPacingIsJudged(t *testing.T) {
 // A station sends in the order and at the pace that it is told, repeats a pause before its time is over, and rests while
 // its peer has stopped it, if it obeys.
 func TestStation(t *testing.T) {
-	env := dataplane.NewEnv(dataplane.NewHeaderPoolOf(2048), 2)
+	env := fabric.NewEnv(fabric.NewHeaderPoolOf(2048), 2)
 	rate := 10 * units.Gbps
 	s := &station{
 		env:   env,
 		ports: []*port{{mac: 1, rate: rate, card: rate, obeys: true}, {mac: 2, rate: rate, card: rate}},
 	}
-	var burst [8]dataplane.Frame
+	var burst [8]fabric.Frame
 	now := units.Time(0)
 	// run has a port send what is due until a time, and hands it to the other one.
 	run := func(from int, until units.Time) (frames int) {
@@ -156,7 +156,7 @@ func TestStation(t *testing.T) {
 	wire.SetECN(env.Bytes(&f)[ipAt:], wire.CE)
 	copy(env.Bytes(&f2), make([]byte, 60))
 	g, _ := env.Clone(f)
-	s.Receive(now, 1, []dataplane.Frame{f, f2, g})
+	s.Receive(now, 1, []fabric.Frame{f, f2, g})
 	if got := s.ports[1].got[5]; got.n != 2 || got.marked != 2 || got.disorder != 1 {
 		t.Errorf("%+v", got)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"photon/config"
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 )
@@ -98,7 +98,7 @@ func (p *Plan) open(ctx context.Context, specs []string) (b *bench, err error) {
 	}
 	b.id = w.Add("station", b.station, envs, make([]int, len(specs)))
 	for i, d := range b.devices {
-		if err := w.Attach(dataplane.End{Node: b.id, Port: i}, d, dataplane.Link{Rate: b.ports[i].rate}); err != nil {
+		if err := w.Attach(fabric.End{Node: b.id, Port: i}, d, fabric.Link{Rate: b.ports[i].rate}); err != nil {
 			return nil, Refusal{p.named(specs[i], err)}
 		}
 	}
@@ -143,7 +143,7 @@ func (b *bench) up(ctx context.Context, p *Plan) (stats []dpdk.DeviceStats) {
 			q := b.ports[i]
 			q.rate = p.rate(s.Rate)
 			q.card = max(q.rate, s.Rate)
-			b.world.SetRate(dataplane.End{Node: b.id, Port: i}, q.rate)
+			b.world.SetRate(fabric.End{Node: b.id, Port: i}, q.rate)
 		}
 	})
 	return stats
@@ -153,7 +153,7 @@ func (b *bench) up(ctx context.Context, p *Plan) (stats []dpdk.DeviceStats) {
 func (b *bench) saveCounters(dir, when string) error {
 	all := map[string]map[string]uint64{}
 	for i, d := range b.devices {
-		all[d.Spec] = b.world.Counters(dataplane.End{Node: b.id, Port: i})
+		all[d.Spec] = b.world.Counters(fabric.End{Node: b.id, Port: i})
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

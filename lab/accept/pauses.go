@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/lab/stat"
 	"photon/pfc"
 	"photon/telemetry/show"
@@ -101,7 +101,7 @@ func (p *Plan) reactions(
 	// The station polls, as the switch does: its own gap is in what it measures.
 	ring := units.Time(0)
 	if dpdk.IsPCI(p.Cables[1].Switch.V) {
-		ring = dpdk.Ahead(dataplane.Link{Rate: rate})
+		ring = dpdk.Ahead(fabric.Link{Rate: rate})
 	}
 	parts := pfc.HeadroomOf(rate, 500*units.Nanosecond, 0, ring, longest)
 	promised := rate.Serialize(parts.Sum()) + 2*response

@@ -3,7 +3,7 @@ package accept
 import (
 	"encoding/binary"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -15,7 +15,7 @@ const streams = 16
 // station is a node whose ports send given streams, and count what arrives. Streams change between two
 // polls (dpdk.World.Do).
 type station struct {
-	env   *dataplane.Env
+	env   *fabric.Env
 	ports []*port
 }
 
@@ -80,7 +80,7 @@ type stream struct {
 // endless is how many frames a stream has that is stopped by hand.
 const endless = 1 << 62
 
-func (s *station) Receive(now units.Time, at int, burst []dataplane.Frame) {
+func (s *station) Receive(now units.Time, at int, burst []fabric.Frame) {
 	p := s.ports[at]
 	for i := range burst {
 		b := s.env.Bytes(&burst[i])
@@ -134,7 +134,7 @@ func (s *station) receiveControl(now units.Time, at int, b []byte) {
 	}
 }
 
-func (s *station) Transmit(now units.Time, at int, burst []dataplane.Frame) (n int) {
+func (s *station) Transmit(now units.Time, at int, burst []fabric.Frame) (n int) {
 	p := s.ports[at]
 	for n < len(burst) {
 		switch {
@@ -172,7 +172,7 @@ func (s *station) Transmit(now units.Time, at int, burst []dataplane.Frame) (n i
 }
 
 // say makes a MAC control frame.
-func (s *station) say(f *dataplane.Frame, p *port, what *pfc.Frame) bool {
+func (s *station) say(f *fabric.Frame, p *port, what *pfc.Frame) bool {
 	if !s.env.AllocAt(f, pfc.FrameLen) {
 		return false
 	}
@@ -214,8 +214,8 @@ func (s *station) Next(now units.Time, at int) units.Time {
 	return max(now, next)
 }
 
-func (s *station) Stats(units.Time) (st dataplane.Stats) {
-	st.Ports = make([]dataplane.PortStats, len(s.ports))
+func (s *station) Stats(units.Time) (st fabric.Stats) {
+	st.Ports = make([]fabric.PortStats, len(s.ports))
 	return st
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/marking"
 	"photon/units"
@@ -52,7 +52,7 @@ func (n *Network) changes(e *experiment.Experiment) (list []change, err error) {
 
 // rater is a world whose links can change their rate.
 type rater interface {
-	SetRate(end dataplane.End, rate units.Rate) error
+	SetRate(end fabric.End, rate units.Rate) error
 }
 
 // waiter is a world whose time waits for what happens at an instant.

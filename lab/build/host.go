@@ -3,6 +3,7 @@ package build
 import (
 	"photon/agent"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/units"
 	"photon/wire"
@@ -17,7 +18,7 @@ type Host interface {
 	DataSent() uint64
 	Timeouts() uint64
 	Paused() uint8
-	Stats(now units.Time) dataplane.Stats
+	Stats(now units.Time) fabric.Stats
 	TakeResults() []agent.Result
 	Forget(from wire.IP, qp uint32) bool
 	AddFlow(now units.Time, spec agent.FlowSpec) (int, error)
@@ -41,7 +42,7 @@ type Switch interface {
 	Marked(port, prio int) (ce, ue uint64)
 	Discarded(port, prio int) uint64
 	Ternary(now units.Time, port, prio int) marking.TCDState
-	Stats(now units.Time) dataplane.Stats
+	Stats(now units.Time) fabric.Stats
 }
 
 var (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -37,12 +37,12 @@ measure:
 `
 
 // impairedBy runs the star with rules on a link and returns what was done at its far end, and at which port.
-func impairedBy(t *testing.T, link, rules string) (*Network, dataplane.PortStats) {
+func impairedBy(t *testing.T, link, rules string) (*Network, fabric.PortStats) {
 	t.Helper()
-	nodes := map[string]dataplane.Node{}
+	nodes := map[string]fabric.Node{}
 	plain := Wrap
 	defer func() { Wrap = plain }()
-	Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node {
+	Wrap = func(name string, node fabric.Node, _ []*fabric.Env) fabric.Node {
 		nodes[name] = node
 		return node
 	}
@@ -69,21 +69,21 @@ func impairedBy(t *testing.T, link, rules string) (*Network, dataplane.PortStats
 func TestImpairedLinks(t *testing.T) {
 	for _, c := range []struct {
 		link, rule string
-		want       dataplane.Impaired
+		want       fabric.Impaired
 	}{
-		{"H0>S0", "{do: lose, packets: [3, 500]}", dataplane.Impaired{Lost: 2}},
-		{"H0>S0", "{do: lose, packets: [3], queue_pair: 2}", dataplane.Impaired{}},
-		{"H0>S0", "{do: lose, packets: [3], priority: 4}", dataplane.Impaired{}},
-		{"H0>S0", "{do: lose, packets: [3], from: 10.0.0.1, to: 10.0.0.3}", dataplane.Impaired{Lost: 1}},
-		{"S0>H2", "{do: duplicate, packets: [1, 7, 9]}", dataplane.Impaired{Duplicated: 3}},
-		{"S0>H2", "{do: reorder, packets: [10], behind: 2}", dataplane.Impaired{Reordered: 1}},
-		{"H0>S0", "{do: delay, packets: [10, 20], by: 50us}", dataplane.Impaired{Delayed: 2}},
-		{"H1>S0", "{do: corrupt, packets: [17]}", dataplane.Impaired{CorruptedLost: 1}},
-		{"H1>S0", "{do: mark, packets: [4]}", dataplane.Impaired{Marked: 1}},
-		{"S0>H0", "{do: lose, frames: ack, packets: [1]}", dataplane.Impaired{Lost: 1}},
-		{"S0>H0", "{do: lose, frames: xon, packets: [1]}", dataplane.Impaired{Lost: 1}},
-		{"S0>H0", "{do: lose, frames: cnp, packets: [1]}", dataplane.Impaired{Lost: 1}},
-		{"H2>S0", "{do: pause, priority: 3, every: 100us, stop: 300us}", dataplane.Impaired{Pauses: 4}},
+		{"H0>S0", "{do: lose, packets: [3, 500]}", fabric.Impaired{Lost: 2}},
+		{"H0>S0", "{do: lose, packets: [3], queue_pair: 2}", fabric.Impaired{}},
+		{"H0>S0", "{do: lose, packets: [3], priority: 4}", fabric.Impaired{}},
+		{"H0>S0", "{do: lose, packets: [3], from: 10.0.0.1, to: 10.0.0.3}", fabric.Impaired{Lost: 1}},
+		{"S0>H2", "{do: duplicate, packets: [1, 7, 9]}", fabric.Impaired{Duplicated: 3}},
+		{"S0>H2", "{do: reorder, packets: [10], behind: 2}", fabric.Impaired{Reordered: 1}},
+		{"H0>S0", "{do: delay, packets: [10, 20], by: 50us}", fabric.Impaired{Delayed: 2}},
+		{"H1>S0", "{do: corrupt, packets: [17]}", fabric.Impaired{CorruptedLost: 1}},
+		{"H1>S0", "{do: mark, packets: [4]}", fabric.Impaired{Marked: 1}},
+		{"S0>H0", "{do: lose, frames: ack, packets: [1]}", fabric.Impaired{Lost: 1}},
+		{"S0>H0", "{do: lose, frames: xon, packets: [1]}", fabric.Impaired{Lost: 1}},
+		{"S0>H0", "{do: lose, frames: cnp, packets: [1]}", fabric.Impaired{Lost: 1}},
+		{"H2>S0", "{do: pause, priority: 3, every: 100us, stop: 300us}", fabric.Impaired{Pauses: 4}},
 	} {
 		n, st := impairedBy(t, c.link, c.rule)
 		if st.Impaired != c.want {

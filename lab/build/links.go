@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/units"
@@ -44,7 +45,7 @@ func (n *Network) setLinks(now units.Time, w rater, places []experiment.Place, r
 			n.down[key], n.failed = !up, true
 		}
 		if rate > 0 {
-			failed = errors.Join(failed, w.SetRate(dataplane.End{Node: n.IDs[at.Node], Port: at.Port}, rate))
+			failed = errors.Join(failed, w.SetRate(fabric.End{Node: n.IDs[at.Node], Port: at.Port}, rate))
 		}
 	}
 	if n.convergence > 0 {

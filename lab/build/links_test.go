@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/sim"
@@ -155,7 +155,7 @@ func TestLinkBecomesFaster(t *testing.T) {
 	}
 	st := n.Switches[mustFind(t, n, "S0")].Stats(w.Now())
 	p := &st.Ports[port(t, n, "S0", "H0")]
-	if lost := p.Discards[dataplane.DropHeadroom]; lost != [8]uint64{} {
+	if lost := p.Discards[fabric.DropHeadroom]; lost != [8]uint64{} {
 		t.Errorf("%v were lost for want of headroom", lost)
 	}
 	if p.Ingress.Pauses[3] == 0 || p.RxBytes[3] < 4_000_000 {

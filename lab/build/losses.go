@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -29,7 +29,7 @@ func (l Loss) String() string {
 func (n *Network) Losses() (all []Loss) {
 	now, excused := n.World.Now(), n.excused()
 	for i := range n.Plan.Nodes {
-		var st dataplane.Stats
+		var st fabric.Stats
 		if h, ok := n.Hosts[i]; ok {
 			st = h.Stats(now)
 		} else if s, ok := n.Switches[i]; ok {
@@ -51,12 +51,12 @@ func (n *Network) Losses() (all []Loss) {
 // deadlock have no end) or because acknowledgements, which are of a lossy priority, were lost; what acknowledges what came
 // twice of a flow that has ended, or packets of one that was stopped; and what follows from frames that are impaired on
 // purpose.
-func (n *Network) excused() (set [dataplane.Reasons]bool) {
+func (n *Network) excused() (set [fabric.Reasons]bool) {
 	spoilt := len(n.impaired) > 0
 	again := n.failed || n.overtakes || n.timeouts() > 0 || spoilt || n.discarded(1<<n.acknowledged&^n.Lossless) > 0
-	set[dataplane.DropLink], set[dataplane.DropNoPort] = n.failed || spoilt, n.failed || spoilt
-	set[dataplane.DropUnknown], set[dataplane.DropSequence] = n.stops || again, again
-	set[dataplane.DropBadICRC], set[dataplane.DropHeadroom] = spoilt, spoilt // an XOFF may have been lost, too
+	set[fabric.DropLink], set[fabric.DropNoPort] = n.failed || spoilt, n.failed || spoilt
+	set[fabric.DropUnknown], set[fabric.DropSequence] = n.stops || again, again
+	set[fabric.DropBadICRC], set[fabric.DropHeadroom] = spoilt, spoilt // an XOFF may have been lost, too
 	return set
 }
 
@@ -68,9 +68,9 @@ func (n *Network) timeouts() (sum uint64) {
 	return sum
 }
 
-func lossesOf(node string, port, prio int, p *dataplane.PortStats, excused *[dataplane.Reasons]bool) (all []Loss) {
+func lossesOf(node string, port, prio int, p *fabric.PortStats, excused *[fabric.Reasons]bool) (all []Loss) {
 	at := p.LostAt[prio]
-	for why := range dataplane.Reasons {
+	for why := range fabric.Reasons {
 		frames := p.Discards[why][prio]
 		switch {
 		case frames == 0:

@@ -11,6 +11,7 @@ import (
 	"photon/cnp"
 	"photon/config"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/impair"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -24,7 +25,7 @@ import (
 
 // Network is a plan that was built in a world, or recorded in one.
 type Network struct {
-	World    dataplane.World
+	World    fabric.World
 	Plan     *topology.Plan
 	IDs      []int // in the world, by node of the plan
 	Hosts    map[int]Host
@@ -119,7 +120,7 @@ func Check(e *experiment.Experiment) error {
 }
 
 // Build builds the experiment's network with a scheme in a world.
-func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse, seed uint64, o Observer) (*Network, error) {
+func Build(e *experiment.Experiment, w fabric.World, use experiment.SchemeUse, seed uint64, o Observer) (*Network, error) {
 	p, err := e.Plan()
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func Build(e *experiment.Experiment, w dataplane.World, use experiment.SchemeUse
 		}
 	}
 	for _, c := range p.Cables {
-		a, b := dataplane.End{Node: n.IDs[c.A], Port: c.APort}, dataplane.End{Node: n.IDs[c.B], Port: c.BPort}
+		a, b := fabric.End{Node: n.IDs[c.A], Port: c.APort}, fabric.End{Node: n.IDs[c.B], Port: c.BPort}
 		if err := w.Connect(a, b, c.Link); err != nil {
 			return nil, err
 		}
@@ -196,7 +197,7 @@ func (n *Network) share(hash uint32) marking.Share {
 }
 
 // Recorded is a network whose counters the caller fills in from a recording.
-func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Network {
+func Recorded(e *experiment.Experiment, w fabric.World, p *topology.Plan) *Network {
 	return &Network{
 		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.Parameters.DataMask(),
 		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
@@ -205,7 +206,7 @@ func Recorded(e *experiment.Experiment, w dataplane.World, p *topology.Plan) *Ne
 }
 
 // Wrap may be set by tests: it puts something between a node and its world.
-var Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node { return node }
+var Wrap = func(name string, node fabric.Node, _ []*fabric.Env) fabric.Node { return node }
 
 // worker is which of a world's workers has a port.
 func (n *Network) worker(port int) int {
@@ -215,7 +216,7 @@ func (n *Network) worker(port int) int {
 	return 0
 }
 
-func (n *Network) add(i int, node dataplane.Node, envs []*dataplane.Env, ports int) {
+func (n *Network) add(i int, node fabric.Node, envs []*fabric.Env, ports int) {
 	workers := make([]int, ports)
 	for port := range workers {
 		workers[port] = n.worker(port)
@@ -430,10 +431,10 @@ func (n *Network) Pauses() (sum uint64) {
 // and hops how many of those of data arrived at the end of a link.
 func (n *Network) Lost() (lost, hops uint64) {
 	excused := n.excused()
-	count := func(st dataplane.Stats) {
+	count := func(st fabric.Stats) {
 		for i := range st.Ports {
 			discarded := st.Ports[i].Discarded()
-			for why := range dataplane.Reasons {
+			for why := range fabric.Reasons {
 				if excused[why] {
 					for prio := range pfc.Classes {
 						discarded[prio] -= st.Ports[i].Discards[why][prio]

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/pfc"
@@ -253,17 +254,17 @@ func (c *randomNetwork) respond() units.Time {
 
 // needed is the headroom by the product's own rule: of the longest frame without FCS, and nothing else
 // beyond what the standard gives a peer.
-func (c *randomNetwork) needed(link dataplane.Link) units.Size {
+func (c *randomNetwork) needed(link fabric.Link) units.Size {
 	return pfc.HeadroomOf(link.Rate, link.Delay, 0, 0, c.mtu+wire.EthernetLen+wire.VLANLen).Sum()
 }
 
 // built is the headroom of the laboratory's switches, which allows hosts that take longer more.
-func (c *randomNetwork) built(link dataplane.Link) units.Size {
+func (c *randomNetwork) built(link fabric.Link) units.Size {
 	return c.needed(link) + link.Rate.Bytes(c.respond())
 }
 
 // buffer is what the largest of the switches needs, and what is beyond that.
-func (c *randomNetwork) buffer(headroom func(dataplane.Link) units.Size) units.Size {
+func (c *randomNetwork) buffer(headroom func(fabric.Link) units.Size) units.Size {
 	most := units.Size(0)
 	for _, reserved := range c.reserved(headroom) {
 		most = max(most, reserved)
@@ -272,8 +273,8 @@ func (c *randomNetwork) buffer(headroom func(dataplane.Link) units.Size) units.S
 }
 
 // reserved is what each switch reserves.
-func (c *randomNetwork) reserved(headroom func(dataplane.Link) units.Size) map[int]units.Size {
-	host, trunk := dataplane.Link{Rate: c.line, Delay: c.near}, dataplane.Link{Rate: c.fast, Delay: c.far}
+func (c *randomNetwork) reserved(headroom func(fabric.Link) units.Size) map[int]units.Size {
+	host, trunk := fabric.Link{Rate: c.line, Delay: c.near}, fabric.Link{Rate: c.fast, Delay: c.far}
 	var a, b, d int
 	var plan *topology.Plan
 	switch c.kind {
@@ -314,11 +315,11 @@ func (c *randomNetwork) check() error {
 	w.SetWorkers(c.workers, c.gap)
 	seen := map[string]*witness{}
 	stormy := c.flows[0].to
-	Wrap = func(name string, node dataplane.Node, envs []*dataplane.Env) dataplane.Node {
+	Wrap = func(name string, node fabric.Node, envs []*fabric.Env) fabric.Node {
 		if len(name) == 0 || name[0] != 'H' {
 			return node
 		}
-		x := &witness{Server: node.(dataplane.Server), env: envs[0], psns: map[uint32][]uint32{}, next: units.Never}
+		x := &witness{Server: node.(fabric.Server), env: envs[0], psns: map[uint32][]uint32{}, next: units.Never}
 		if name == stormy && c.storm[1] > 0 {
 			x.storm(c.storm, c.lossless)
 		}
@@ -438,17 +439,17 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 	dropping, ignoring := c.watchdog.Detect > 0 && c.watchdog.Action == pfc.Drop, c.watchdog.Detect > 0 && c.watchdog.Action == pfc.Forward
 	late := c.ended > 67*units.Millisecond // a flow that waits so long is sent again, whether or not anything was lost
 	broken := c.fails[1] > 0 || dropping || ignoring || late
-	excused := map[dataplane.Reason]bool{
-		dataplane.DropLink: c.fails[1] > 0, dataplane.DropNoPort: c.fails[1] > 0, // routes lead back to where it came from
-		dataplane.DropStorm: dropping, dataplane.DropHeadroom: ignoring, dataplane.DropSequence: broken, dataplane.DropUnknown: broken || c.stopped, // acknowledgements of what came twice, of flows that have ended
+	excused := map[fabric.Reason]bool{
+		fabric.DropLink: c.fails[1] > 0, fabric.DropNoPort: c.fails[1] > 0, // routes lead back to where it came from
+		fabric.DropStorm: dropping, fabric.DropHeadroom: ignoring, fabric.DropSequence: broken, fabric.DropUnknown: broken || c.stopped, // acknowledgements of what came twice, of flows that have ended
 	}
-	look := func(name string, st dataplane.Stats, empty bool) error {
+	look := func(name string, st fabric.Stats, empty bool) error {
 		for port := range st.Ports {
 			p := &st.Ports[port]
 			for _, prio := range c.lossless {
 				for why, lost := range p.Discards {
-					if lost[prio] > 0 && !excused[dataplane.Reason(why)] {
-						return fmt.Errorf("%s port %d lost %d frames of priority %d: %v, first at %v", name, port, lost[prio], prio, dataplane.Reason(why), p.LostAt[prio])
+					if lost[prio] > 0 && !excused[fabric.Reason(why)] {
+						return fmt.Errorf("%s port %d lost %d frames of priority %d: %v, first at %v", name, port, lost[prio], prio, fabric.Reason(why), p.LostAt[prio])
 					}
 				}
 			}
@@ -504,8 +505,8 @@ func (c *randomNetwork) arrived(i int, psns []uint32, strict bool) error {
 
 // witness stands between a host and its link. It sees what comes, and may storm PAUSE.
 type witness struct {
-	dataplane.Server
-	env         *dataplane.Env
+	fabric.Server
+	env         *fabric.Env
 	psns        map[uint32][]uint32 // of data packets, by queue pair
 	next, until units.Time          // of the storm
 	every       units.Time
@@ -522,7 +523,7 @@ func (x *witness) storm(span [2]units.Time, prios []int) {
 	x.env.Wake(0, x.next)
 }
 
-func (x *witness) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (x *witness) Receive(now units.Time, port int, burst []fabric.Frame) {
 	for _, f := range burst {
 		var h wire.Header
 		if b := x.env.Header(f); wire.Parse(b, &h) && h.BTH > 0 {
@@ -534,7 +535,7 @@ func (x *witness) Receive(now units.Time, port int, burst []dataplane.Frame) {
 	x.Server.Receive(now, port, burst)
 }
 
-func (x *witness) Serve(now units.Time, port int, f *dataplane.Frame) (bool, units.Time) {
+func (x *witness) Serve(now units.Time, port int, f *fabric.Frame) (bool, units.Time) {
 	if now < x.next {
 		sent, next := x.Server.Serve(now, port, f)
 		return sent, min(next, x.next)
@@ -557,7 +558,7 @@ func (x *witness) Next(now units.Time, port int) units.Time {
 	return min(x.Server.Next(now, port), max(now, x.next))
 }
 
-func (x *witness) Stats(now units.Time) dataplane.Stats {
+func (x *witness) Stats(now units.Time) fabric.Stats {
 	st := x.Server.Stats(now)
 	st.Ports[0].TxControl += x.sent
 	return st

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/sim"
 	"photon/units"
@@ -24,7 +24,7 @@ type Observer struct {
 }
 
 // watchQueues makes a switch that is built with envs report its queues.
-func (n *Network) watchQueues(node int, envs []*dataplane.Env) {
+func (n *Network) watchQueues(node int, envs []*fabric.Env) {
 	queued := n.observer.Queued
 	if queued == nil {
 		return
@@ -49,7 +49,7 @@ type pauseChange struct {
 }
 
 // listen makes a node report its pauses.
-func (n *Network) listen(node int, envs []*dataplane.Env, ports int) {
+func (n *Network) listen(node int, envs []*fabric.Env, ports int) {
 	l := &pauses{node: node, paused: make([]uint8, ports)}
 	for _, env := range envs {
 		env.Paused = l.add

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/sim"
 	"photon/units"
@@ -45,13 +45,13 @@ func TestPausesAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	Wrap = func(name string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node {
-		if _, ok := node.(dataplane.Server); !ok {
+	Wrap = func(name string, node fabric.Node, _ []*fabric.Env) fabric.Node {
+		if _, ok := node.(fabric.Server); !ok {
 			t.Errorf("%s is a %T, which the world cannot ask in one step", name, node)
 		}
 		return node
 	}
-	defer func() { Wrap = func(_ string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node { return node } }()
+	defer func() { Wrap = func(_ string, node fabric.Node, _ []*fabric.Env) fabric.Node { return node } }()
 	var seen []string
 	stops := map[int]uint64{}
 	w := sim.New()

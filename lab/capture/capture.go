@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/sim"
 	"photon/telemetry/pcapng"
@@ -85,10 +85,10 @@ func (c *Captures) Begin(n *build.Network, run string) (end func(), err error) {
 	}
 	f.Done.Ports = len(f.ports)
 	var as []pcapng.Interface
-	var ends []dataplane.End
+	var ends []fabric.End
 	for _, p := range f.ports {
 		as = append(as, pcapng.Interface{Name: p.Name, Description: p.Description})
-		ends = append(ends, dataplane.End{Node: n.IDs[p.Node], Port: p.Port})
+		ends = append(ends, fabric.End{Node: n.IDs[p.Node], Port: p.Port})
 	}
 	if err := f.create(); err != nil {
 		return nil, err

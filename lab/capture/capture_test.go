@@ -17,7 +17,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/run"
@@ -108,15 +108,15 @@ func tshark(t *testing.T, file []byte, fields ...string) (rows [][]string) {
 }
 
 // stats are the counters of all ports, by their names, and what all nodes together told of congestion.
-func stats(t *testing.T, n *build.Network) (ports map[string]*dataplane.PortStats, cnps uint64) {
+func stats(t *testing.T, n *build.Network) (ports map[string]*fabric.PortStats, cnps uint64) {
 	t.Helper()
-	ports = map[string]*dataplane.PortStats{}
+	ports = map[string]*fabric.PortStats{}
 	list, err := Ports(n.Plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range list {
-		var st dataplane.Stats
+		var st fabric.Stats
 		if h := n.Hosts[p.Node]; h != nil {
 			st = h.Stats(n.World.Now())
 			cnps += st.NPSent

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/units"
@@ -31,7 +31,7 @@ func traceOf(t *testing.T, prefix string) *Trace {
 }
 
 func flowsOf(x *Trace) ([]experiment.Flow, error) {
-	p := topology.Star(max(2, len(x.Ranks)), dataplane.Link{Rate: units.Gbps})
+	p := topology.Star(max(2, len(x.Ranks)), fabric.Link{Rate: units.Gbps})
 	return x.Flows(p, 26, &experiment.Connections{}, nil)
 }
 
@@ -118,7 +118,7 @@ func TestMessagesAndComputation(t *testing.T) {
 
 // Messages of two ranks take their hosts' NICs in turn, also if each has a tag of its own.
 func TestMessagesTakeNICsInTurn(t *testing.T) {
-	l := dataplane.Link{Rate: units.Gbps}
+	l := fabric.Link{Rate: units.Gbps}
 	p := topology.Star(2, l)
 	hub, _ := p.Find("S0")
 	for _, h := range p.Hosts() {

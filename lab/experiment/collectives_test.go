@@ -3,7 +3,7 @@ package experiment
 import (
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/collective"
 	"photon/lab/topology"
 	"photon/units"
@@ -11,7 +11,7 @@ import (
 
 // A rank that has not begun sends nothing, not even what others have sent to it.
 func TestNoRankSendsBeforeItBegins(t *testing.T) {
-	p := topology.Star(4, dataplane.Link{Rate: units.Gbps})
+	p := topology.Star(4, fabric.Link{Rate: units.Gbps})
 	for _, do := range collective.Names() {
 		for _, algorithm := range []string{"", "halving-doubling"} {
 			s := collective.Spec{Do: do, Algorithm: algorithm, Ranks: 4, Size: 1 << 10, Microbatches: 2, Layers: 1, Window: 1}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/topology"
 	"photon/marking"
 	"photon/scheme"
@@ -30,7 +30,7 @@ func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.N
 		if pair := p.PairOf(f.From, f.To); !seen[pair] {
 			seen[pair] = true
 			ways := p.Ways(f.From, f.To)
-			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay }))
+			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l fabric.Link) units.Time { return l.Delay }))
 			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
 			n.Packet = max(n.Packet, units.Size(p.Nodes[f.From].Ends[0].Link.WireBytes(int(e.Packet()))))
 		}
@@ -44,13 +44,13 @@ const ackBytes = HeaderBytes + wire.AETHLen
 // packetRTT is from when a full packet has left until its acknowledgement is there, in an empty network, if both take
 // the longest of the shortest paths.
 func (e *Experiment) packetRTT(ways topology.Ways) units.Time {
-	there := func(i int, l dataplane.Link) units.Time {
+	there := func(i int, l fabric.Link) units.Time {
 		if i == 0 {
 			return l.Delay
 		}
 		return l.Delay + l.Serialize(int(e.Packet()))
 	}
-	back := func(_ int, l dataplane.Link) units.Time { return l.Delay + l.Serialize(ackBytes) }
+	back := func(_ int, l fabric.Link) units.Time { return l.Delay + l.Serialize(ackBytes) }
 	return ways.Longest(there) + ways.Longest(back)
 }
 

@@ -2,7 +2,7 @@ package experiment
 
 import (
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/topology"
 )
 
@@ -49,7 +49,7 @@ func topologies() []string {
 // layout is a topology that is being laid out.
 type layout struct {
 	*Topology
-	host, trunk, core dataplane.Link
+	host, trunk, core fabric.Link
 	err               error // the first of them
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/topology"
 	"photon/units"
 )
@@ -29,25 +29,25 @@ func (e *Experiment) Plan() (*topology.Plan, error) {
 }
 
 // links are those of hosts and between switches.
-func (e *Experiment) links() (host, trunk dataplane.Link) {
+func (e *Experiment) links() (host, trunk fabric.Link) {
 	p := &e.Parameters
-	host = dataplane.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.overhead()}
-	trunk = dataplane.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.overhead()}
+	host = fabric.Link{Rate: p.LinkRate.Value.V, Delay: p.HostDelay.Value.V, Overhead: p.overhead()}
+	trunk = fabric.Link{Rate: p.TrunkRate.Value.Or(host.Rate), Delay: p.TrunkDelay.Value.V, Overhead: p.overhead()}
 	return host, trunk
 }
 
 // overhead is that of links, which take 0 for an Ethernet frame's.
 func (p *Parameters) overhead() int {
 	if o := p.Overhead.Value; o.IsSet() && o.V == 0 {
-		return dataplane.NoOverhead
+		return fabric.NoOverhead
 	}
 	return p.Overhead.Value.V
 }
 
 // core is the link of the highest tier, where trunk is that between other switches.
-func (e *Experiment) core(trunk dataplane.Link) dataplane.Link {
+func (e *Experiment) core(trunk fabric.Link) fabric.Link {
 	p := &e.Parameters
-	return dataplane.Link{Rate: p.CoreRate.Value.Or(trunk.Rate), Delay: p.CoreDelay.Value.Or(trunk.Delay), Overhead: trunk.Overhead}
+	return fabric.Link{Rate: p.CoreRate.Value.Or(trunk.Rate), Delay: p.CoreDelay.Value.Or(trunk.Delay), Overhead: trunk.Overhead}
 }
 
 // free is a list of nodes and links.
@@ -57,7 +57,7 @@ func (l *layout) free() *topology.Plan {
 	return p
 }
 
-func (t *Topology) listed(host dataplane.Link) (*topology.Plan, error) {
+func (t *Topology) listed(host fabric.Link) (*topology.Plan, error) {
 	p := topology.New()
 	for _, n := range t.Nodes {
 		if _, known := p.Find(n.Name.V); known || n.Name.V == "" {
@@ -86,7 +86,7 @@ func (t *Topology) listed(host dataplane.Link) (*topology.Plan, error) {
 			}
 			ends[i] = node
 		}
-		link := dataplane.Link{Rate: l.Rate.Or(host.Rate), Delay: l.Delay.Or(host.Delay), Overhead: host.Overhead}
+		link := fabric.Link{Rate: l.Rate.Or(host.Rate), Delay: l.Delay.Or(host.Delay), Overhead: host.Overhead}
 		if link.Rate <= 0 || link.Delay < 0 {
 			return nil, at(l.A, "link %s-%s: its rate must be positive, and its delay not negative", l.A.V, l.B.V)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/units"
@@ -78,7 +78,7 @@ func TestTriggersInCircles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := topology.Star(3, dataplane.Link{Rate: units.Gbps, Delay: units.Microsecond})
+		plan := topology.Star(3, fabric.Link{Rate: units.Gbps, Delay: units.Microsecond})
 		dependent := func(p *topology.Plan, c *experiment.Connections, list []experiment.Flow) ([]experiment.Flow, error) {
 			return m.Flows(p, 0, c, list)
 		}
@@ -95,7 +95,7 @@ func TestTriggersInCircles(t *testing.T) {
 
 // Connections need a way.
 func TestConnectionsWithoutAWay(t *testing.T) {
-	l := dataplane.Link{Rate: units.Gbps}
+	l := fabric.Link{Rate: units.Gbps}
 	p := topology.Star(2, l)
 	p.Connect(p.Host("H2"), p.Switch("", "S1"), l)
 	m, err := Read("x.cm", []byte("Nodes 3\nConnections 2\n0->1 start 0 size 9\n0->2 start 0 size 9\n"))
@@ -110,7 +110,7 @@ func TestConnectionsWithoutAWay(t *testing.T) {
 
 // Connections of two hosts take their NICs in turn, whatever others stand between them in the file.
 func TestConnectionsTakeNICsInTurn(t *testing.T) {
-	l := dataplane.Link{Rate: units.Gbps}
+	l := fabric.Link{Rate: units.Gbps}
 	p := topology.Star(0, l)
 	for _, name := range []string{"H0", "H1", "H2"} {
 		h := p.Host("%s", name)

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/claim"
 	"photon/lab/experiment"
@@ -130,7 +130,7 @@ func TestRecordingsAreSampled(t *testing.T) {
 	p.Switch("switch", "S0")
 	p.Host("H0")
 	p.Host("H1")
-	link := dataplane.Link{Rate: 10 * units.Gbps}
+	link := fabric.Link{Rate: 10 * units.Gbps}
 	p.Connect(sw, from, link)
 	p.Connect(sw, to, link)
 	line := func(step int64) (v []int64) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -45,7 +45,7 @@ func (s *still) StaysStopped(in, prio int, silent func(port int) bool) bool {
 func TestCyclesOfQueues(t *testing.T) {
 	plan := topology.New()
 	a, b := plan.Switch("", "A"), plan.Switch("", "B")
-	link := dataplane.Link{Rate: units.Gbps}
+	link := fabric.Link{Rate: units.Gbps}
 	plan.Connect(a, plan.Host("H%d", 0), link) // port 0
 	plan.Connect(b, plan.Host("H%d", 1), link)
 	plan.Connect(a, b, link) // port 1

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/stat"
@@ -164,19 +164,19 @@ func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time
 	full := (size+payload-1)/payload - 1 // packets before the last one
 	var a arrival                        // at the sender, where a packet may begin when the limit lets it
 	if limit > 0 {
-		a.slowest = occupies(dataplane.Link{Rate: limit, Overhead: ways[0][0].Link.Overhead}, int(payload)+d.extra)
+		a.slowest = occupies(fabric.Link{Rate: limit, Overhead: ways[0][0].Link.Overhead}, int(payload)+d.extra)
 		a.last = units.Time(full) * a.slowest
 	}
 	there := d.alone
 	if d.e.Parameters.Overtakes() {
 		there = d.spread
 	}
-	back := ways.Shortest(func(_ int, l dataplane.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+	back := ways.Shortest(func(_ int, l fabric.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
 	return there(a, ways, full, int(size-full*payload)) + back
 }
 
 // occupies is how long a frame is on a link.
-func occupies(l dataplane.Link, bytes int) units.Time {
+func occupies(l fabric.Link, bytes int) units.Time {
 	return l.Serialize(max(bytes, wire.MinFrameLen))
 }
 

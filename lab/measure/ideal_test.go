@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -93,11 +93,11 @@ func TestIdealTimeOfASpreadFlow(t *testing.T) {
 		p := topology.New()
 		a, b := p.Host("A"), p.Host("B")
 		from, to := p.Switch("x", "S0"), p.Switch("x", "S1")
-		p.Connect(a, from, dataplane.Link{Rate: 100 * units.Gbps})
+		p.Connect(a, from, fabric.Link{Rate: 100 * units.Gbps})
 		for range trunks {
-			p.Connect(from, to, dataplane.Link{Rate: rate, Delay: units.Microsecond})
+			p.Connect(from, to, fabric.Link{Rate: rate, Delay: units.Microsecond})
 		}
-		p.Connect(to, b, dataplane.Link{Rate: 100 * units.Gbps})
+		p.Connect(to, b, fabric.Link{Rate: 100 * units.Gbps})
 		e := &experiment.Experiment{}
 		e.Parameters.Payload.Value, e.Parameters.Paths.Value = config.Set(units.Size(1000)), config.Set(by)
 		return newIdeal(e, &build.Network{Plan: p}).time(a, b, 10*units.MB, 0)
@@ -118,8 +118,8 @@ func TestIdealTimeOfASpreadFlow(t *testing.T) {
 // whatever order the links are in the file.
 func TestIdealTimeIsTheBestPaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		link := rapid.Custom(func(t *rapid.T) dataplane.Link {
-			return dataplane.Link{
+		link := rapid.Custom(func(t *rapid.T) fabric.Link {
+			return fabric.Link{
 				Rate:  rapid.SampledFrom([]units.Rate{1, 10, 40, 100}).Draw(t, "rate") * units.Gbps,
 				Delay: units.Time(rapid.IntRange(0, 20000).Draw(t, "delay")) * units.Nanosecond,
 			}
@@ -130,10 +130,10 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 		payload, size := units.Size(1000), units.Size(rapid.IntRange(1, 20000).Draw(t, "size"))
 		e := &experiment.Experiment{}
 		e.Parameters.Payload.Value = config.Set(payload)
-		time := func(stages [][][]dataplane.Link) units.Time {
+		time := func(stages [][][]fabric.Link) units.Time {
 			p := topology.New()
 			a, at := p.Host("A"), p.Switch("x", "S")
-			p.Connect(a, at, dataplane.Link{Rate: 100 * units.Gbps})
+			p.Connect(a, at, fabric.Link{Rate: 100 * units.Gbps})
 			for _, stage := range stages {
 				to := p.Switch("x", "T%d", len(p.Nodes))
 				for _, links := range stage {
@@ -144,11 +144,11 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 				at = to
 			}
 			b := p.Host("B")
-			p.Connect(at, b, dataplane.Link{Rate: 100 * units.Gbps})
+			p.Connect(at, b, fabric.Link{Rate: 100 * units.Gbps})
 			return newIdeal(e, &build.Network{Plan: p}).time(a, b, size, 0)
 		}
-		ack := func(stages [][][]dataplane.Link) units.Time {
-			access := dataplane.Link{Rate: 100 * units.Gbps}
+		ack := func(stages [][][]fabric.Link) units.Time {
+			access := fabric.Link{Rate: 100 * units.Gbps}
 			sum := 2 * access.Serialize(ackBytes)
 			for _, stage := range stages {
 				for _, l := range stage[0] {
@@ -158,14 +158,14 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 			return sum
 		}
 		there, back := units.Time(math.MaxInt64), units.Time(math.MaxInt64)
-		var choose func(chosen, rest [][][]dataplane.Link)
-		choose = func(chosen, rest [][][]dataplane.Link) {
+		var choose func(chosen, rest [][][]fabric.Link)
+		choose = func(chosen, rest [][][]fabric.Link) {
 			if len(rest) == 0 {
 				there, back = min(there, time(chosen)-ack(chosen)), min(back, ack(chosen))
 				return
 			}
 			for _, links := range rest[0] {
-				choose(append(slices.Clone(chosen), [][]dataplane.Link{links}), rest[1:])
+				choose(append(slices.Clone(chosen), [][]fabric.Link{links}), rest[1:])
 			}
 		}
 		choose(nil, stages)

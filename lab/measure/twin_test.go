@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -366,7 +366,7 @@ func TestProbesOfPorts(t *testing.T) {
 	plan := topology.New()
 	a, b := plan.Switch("x", "A"), plan.Switch("x", "B")
 	for range 3 {
-		plan.Connect(a, b, dataplane.Link{Rate: units.Gbps})
+		plan.Connect(a, b, fabric.Link{Rate: units.Gbps})
 	}
 	n := &build.Network{Plan: plan, Data: 1<<3 | 1<<5, Switches: map[int]build.Switch{a: counting{}, b: counting{}}}
 	kinds := map[string]int{

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"photon/agent"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -60,20 +60,20 @@ func Play(n *build.Network, until units.Time) { n.World.(*playback).play(until) 
 
 // playback is a world whose time is that of recordings.
 type playback struct {
-	dataplane.World // none: nothing is built or run in it
-	every           units.Time
-	now             units.Time
-	at              int // sample
-	do              []func(now units.Time)
+	fabric.World // none: nothing is built or run in it
+	every        units.Time
+	now          units.Time
+	at           int // sample
+	do           []func(now units.Time)
 }
 
-// Every implements dataplane.World: all spans are those of the samples.
+// Every implements fabric.World: all spans are those of the samples.
 func (w *playback) Every(_ units.Time, do func(now units.Time)) { w.do = append(w.do, do) }
 
-// Now implements dataplane.World.
+// Now implements fabric.World.
 func (w *playback) Now() units.Time { return w.now }
 
-// Run implements dataplane.World.
+// Run implements fabric.World.
 func (w *playback) Run(context.Context, units.Time) error {
 	return errors.New("remote: a recording does not run")
 }
@@ -146,7 +146,7 @@ func (h *recordedHost) Received(from wire.IP, qp uint32) agent.PeerState {
 func (h *recordedHost) Timeouts() uint64                     { return 0 } // no agent records them
 func (h *recordedHost) DataSent() uint64                     { return uint64(h.counter("sent")) }
 func (h *recordedHost) Paused() uint8                        { return uint8(h.gauge("paused")) }
-func (h *recordedHost) Stats(units.Time) dataplane.Stats     { return dataplane.Stats{} }
+func (h *recordedHost) Stats(units.Time) fabric.Stats        { return fabric.Stats{} }
 func (h *recordedHost) TakeResults() []agent.Result          { return nil } // they are there already
 func (h *recordedHost) Forget(wire.IP, uint32) bool          { return true }
 func (h *recordedHost) StopFlow(units.Time, int)             {}
@@ -161,7 +161,7 @@ type recordedSwitch struct {
 	columns
 	port     []int // of the switch, by the plan's
 	lossless uint8
-	after    dataplane.Stats
+	after    fabric.Stats
 }
 
 func (s *recordedSwitch) Ports() int { return len(s.port) }
@@ -234,7 +234,7 @@ func (s *recordedSwitch) Marked(port, prio int) (ce, ue uint64) {
 }
 
 // Stats are those of the experiment's ports, since the switch started.
-func (s *recordedSwitch) Stats(units.Time) (st dataplane.Stats) {
+func (s *recordedSwitch) Stats(units.Time) (st fabric.Stats) {
 	for _, port := range s.port {
 		st.Ports = append(st.Ports, s.after.Ports[port])
 	}

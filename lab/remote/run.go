@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
@@ -448,10 +448,10 @@ func (b *Run) Lost() (lost, hops uint64) {
 
 // outOfOrder is no loss where it is noticed: a packet before was lost, which is counted there, or its sender waited too
 // long for an acknowledgement, and sent again what had come.
-const outOfOrder = dataplane.DropSequence
+const outOfOrder = fabric.DropSequence
 
 // losses are the frames that a port discarded, by priority, but for those that came out of order.
-func losses(p *dataplane.PortStats) [pfc.Classes]uint64 {
+func losses(p *fabric.PortStats) [pfc.Classes]uint64 {
 	sum := p.Discarded()
 	for prio := range sum {
 		sum[prio] -= p.Discards[outOfOrder][prio]
@@ -466,7 +466,7 @@ func (b *Run) FirstLoss() string {
 	for i, node := range b.nodes {
 		for port := range b.plan.Nodes[i].Ends {
 			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
-			for why := range dataplane.Reasons {
+			for why := range fabric.Reasons {
 				for prio := range pfc.Classes {
 					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 && why != outOfOrder {
 						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when", node.Name, node.Port[port], prio, n, why)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
 	"photon/lab/topology"
@@ -78,7 +78,7 @@ func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running
 			f.info.Thresholds[i][3] = pfc.Thresholds{XOFF: 16_000, XON: 12_000}
 		}
 	}
-	f.info.Stats.Ports = make([]dataplane.PortStats, 3)
+	f.info.Stats.Ports = make([]fabric.PortStats, 3)
 	r := &nodecontrol.Running{Control: f, Spec: w}
 	if !w.Switch {
 		i := int(w.Name[1] - '0')
@@ -326,22 +326,22 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 	r := over(t, b)
 	for _, c := range []struct {
 		what string
-		set  func(h2, s0 *dataplane.PortStats) // afterwards: of the host, and of the port that leads to it
+		set  func(h2, s0 *fabric.PortStats) // afterwards: of the host, and of the port that leads to it
 		lost uint64
 		why  string
 	}{
-		{"nothing", func(_, _ *dataplane.PortStats) {}, 0, ""},
-		{"a packet came again", func(h2, s0 *dataplane.PortStats) {
-			h2.Discards[dataplane.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 1
+		{"nothing", func(_, _ *fabric.PortStats) {}, 0, ""},
+		{"a packet came again", func(h2, s0 *fabric.PortStats) {
+			h2.Discards[fabric.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 1
 		}, 0, ""},
-		{"a packet is lost on a link, and the next is out of order", func(h2, s0 *dataplane.PortStats) {
-			h2.Discards[dataplane.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 2
+		{"a packet is lost on a link, and the next is out of order", func(h2, s0 *fabric.PortStats) {
+			h2.Discards[fabric.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 2
 		}, 1, ""},
-		{"headroom", func(_, s0 *dataplane.PortStats) { s0.Discards[dataplane.DropHeadroom][3] = 2 }, 2, "S0, port 2, priority 3: 2 frames (headroom)"},
-		{"lossy", func(_, s0 *dataplane.PortStats) { s0.Discards[dataplane.DropTail][6] = 2 }, 0, ""},
+		{"headroom", func(_, s0 *fabric.PortStats) { s0.Discards[fabric.DropHeadroom][3] = 2 }, 2, "S0, port 2, priority 3: 2 frames (headroom)"},
+		{"lossy", func(_, s0 *fabric.PortStats) { s0.Discards[fabric.DropTail][6] = 2 }, 0, ""},
 	} {
 		for _, f := range b.nodes {
-			f.info.Stats.Ports = make([]dataplane.PortStats, 3)
+			f.info.Stats.Ports = make([]fabric.PortStats, 3)
 		}
 		c.set(&b.nodes["H2"].info.Stats.Ports[0], &b.nodes["S0"].info.Stats.Ports[2])
 		r.final = nil

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"photon/cnp"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/testnet"
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -24,8 +24,8 @@ import (
 // recorder keeps what arrives at a node beside data: PFC, CNP, CNM, and the
 // first data packets and acknowledgements.
 type recorder struct {
-	dataplane.Node
-	env   *dataplane.Env
+	fabric.Node
+	env   *fabric.Env
 	mu    *sync.Mutex
 	kinds map[string][][]byte
 }
@@ -33,7 +33,7 @@ type recorder struct {
 // enough frames of a kind show what it looks like.
 const enough = 20
 
-func (r *recorder) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (r *recorder) Receive(now units.Time, port int, burst []fabric.Frame) {
 	for _, f := range burst {
 		b := r.env.Header(f)
 		if kind := kindOf(b); kind != "" {
@@ -83,7 +83,7 @@ func TestEverySchemeOnDPDK(t *testing.T) {
 			kinds := map[string][][]byte{}
 			mu := &sync.Mutex{}
 			before := build.Wrap
-			build.Wrap = func(_ string, n dataplane.Node, envs []*dataplane.Env) dataplane.Node {
+			build.Wrap = func(_ string, n fabric.Node, envs []*fabric.Env) fabric.Node {
 				return &recorder{n, envs[0], mu, kinds}
 			}
 			defer func() { build.Wrap = before }()

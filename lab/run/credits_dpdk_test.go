@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"photon/credits"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/pfc"
@@ -19,8 +19,8 @@ import (
 
 // listener counts MAC control frames that arrive at a node, by what they are.
 type listener struct {
-	dataplane.Node
-	env *dataplane.Env
+	fabric.Node
+	env *fabric.Env
 	*received
 }
 
@@ -29,7 +29,7 @@ type received struct {
 	credits, pauses, other int
 }
 
-func (l *listener) Receive(now units.Time, port int, burst []dataplane.Frame) {
+func (l *listener) Receive(now units.Time, port int, burst []fabric.Frame) {
 	for i := range burst {
 		b := bytes.Clone(l.env.Header(burst[i]))
 		var h wire.Header
@@ -91,7 +91,7 @@ measure:
 	var m [2][2]map[string]*float64
 	for i, world := range experiment.Worlds {
 		var all received
-		build.Wrap = func(_ string, n dataplane.Node, envs []*dataplane.Env) dataplane.Node {
+		build.Wrap = func(_ string, n fabric.Node, envs []*fabric.Env) fabric.Node {
 			return &listener{n, envs[0], &all}
 		}
 		r, err := Replay(context.Background(), e, Options{World: world, Dilation: 20})

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/sim"
@@ -33,10 +33,10 @@ type seen struct {
 // Begin implements Capture.
 func (w *witness) Begin(n *build.Network, _ string) (func(), error) {
 	w.n = n
-	var all []dataplane.End
+	var all []fabric.End
 	for i := range n.Plan.Nodes {
 		if n.Plan.Nodes[i].Host {
-			all = append(all, dataplane.End{Node: n.IDs[i]})
+			all = append(all, fabric.End{Node: n.IDs[i]})
 		}
 	}
 	return func() {}, n.World.(*sim.World).Watch(all, 0, func(f *sim.WatchedFrame) bool {

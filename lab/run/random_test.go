@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/sim"
@@ -51,8 +51,8 @@ func TestRandomExperimentsOnAnyCores(t *testing.T) {
 		}
 		plain := build.Wrap
 		defer func() { build.Wrap = plain }()
-		build.Wrap = func(_ string, node dataplane.Node, _ []*dataplane.Env) dataplane.Node {
-			return struct{ dataplane.Server }{node.(dataplane.Server)} // nothing else that it may be
+		build.Wrap = func(_ string, node fabric.Node, _ []*fabric.Env) fabric.Node {
+			return struct{ fabric.Server }{node.(fabric.Server)} // nothing else that it may be
 		}
 		same("one frame after the other", runRandom(t, e, text, 1, nil))
 	})
@@ -135,10 +135,10 @@ func (w *watcher) String() string {
 
 // Begin implements Capture.
 func (w *watcher) Begin(n *build.Network, _ string) (func(), error) {
-	var all []dataplane.End
+	var all []fabric.End
 	for i := range n.Plan.Nodes {
 		for port := range n.Plan.Nodes[i].Ends {
-			all = append(all, dataplane.End{Node: n.IDs[i], Port: port})
+			all = append(all, fabric.End{Node: n.IDs[i], Port: port})
 		}
 	}
 	return func() {}, n.World.(*sim.World).Watch(all, 0, func(f *sim.WatchedFrame) bool {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/measure"
@@ -36,7 +36,7 @@ type runResult struct {
 }
 
 // newWorld makes an empty world.
-func newWorld(o Options) (dataplane.World, error) {
+func newWorld(o Options) (fabric.World, error) {
 	switch o.World {
 	case "sim":
 		w := sim.New()

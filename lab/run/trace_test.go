@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"photon/config"
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/run/runtest"
@@ -52,7 +52,7 @@ func TestTracesDoNotReadOldBuffers(t *testing.T) {
 			}
 			seen[use.Name.V] = true
 			soiled := false
-			build.Wrap = func(_ string, node dataplane.Node, envs []*dataplane.Env) dataplane.Node {
+			build.Wrap = func(_ string, node fabric.Node, envs []*fabric.Env) fabric.Node {
 				if !soiled {
 					soil(envs[0])
 				}
@@ -70,8 +70,8 @@ func TestTracesDoNotReadOldBuffers(t *testing.T) {
 }
 
 // soil fills many buffers of a world with ones.
-func soil(env *dataplane.Env) {
-	frames := make([]dataplane.Frame, 1<<14)
+func soil(env *fabric.Env) {
+	frames := make([]fabric.Frame, 1<<14)
 	for i := range frames {
 		frames[i], _ = env.Alloc(1500)
 		b := env.Header(frames[i])

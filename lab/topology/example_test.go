@@ -3,7 +3,7 @@ package topology_test
 import (
 	"fmt"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/topology"
 	"photon/units"
 )
@@ -11,8 +11,8 @@ import (
 // A leaf-spine network: the way between two hosts, and by how many ports of equal
 // cost a ToR reaches another's host.
 func Example() {
-	host := dataplane.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
-	trunk := dataplane.Link{Rate: 40 * units.Gbps, Delay: 2 * units.Microsecond}
+	host := fabric.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
+	trunk := fabric.Link{Rate: 40 * units.Gbps, Delay: 2 * units.Microsecond}
 	p := topology.Clos(topology.ClosSize{Pods: 1, ToRs: 2, Hosts: 4, Spines: 2, Uplinks: 1}, host, trunk)
 	from, _ := p.Find("H0")
 	to, _ := p.Find("H7")

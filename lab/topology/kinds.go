@@ -3,11 +3,11 @@ package topology
 import (
 	"strconv"
 
-	"photon/dataplane"
+	"photon/fabric"
 )
 
 // Dumbbell is n senders H0.. on switch S0 and n receivers R0.. on switch S1.
-func Dumbbell(n int, host, trunk dataplane.Link) *Plan {
+func Dumbbell(n int, host, trunk fabric.Link) *Plan {
 	p := New()
 	left, right := p.Switch("switch", "S0"), p.Switch("switch", "S1")
 	for i := range n {
@@ -21,7 +21,7 @@ func Dumbbell(n int, host, trunk dataplane.Link) *Plan {
 }
 
 // Star is n hosts H0.. on switch S0.
-func Star(n int, host dataplane.Link) *Plan {
+func Star(n int, host fabric.Link) *Plan {
 	p := New()
 	s := p.Switch("switch", "S0")
 	for i := range n {
@@ -32,7 +32,7 @@ func Star(n int, host dataplane.Link) *Plan {
 
 // Compact is figure 1 of the PCN paper: two switches, H0 and H1 on S0, and on S1
 // the receivers R0 and R1 and n bursting hosts H2.. .
-func Compact(n int, host, trunk dataplane.Link) *Plan {
+func Compact(n int, host, trunk fabric.Link) *Plan {
 	p := New()
 	s0, s1 := p.Switch("switch", "S0"), p.Switch("switch", "S1")
 	for i := range 2 {
@@ -50,7 +50,7 @@ func Compact(n int, host, trunk dataplane.Link) *Plan {
 
 // ParkingLot is a chain of n bottlenecks between n+1 switches S0..Sn. H0 on S0
 // sends across all to R0 on Sn; Hi on S(i-1) sends across the i-th to Ri on Si.
-func ParkingLot(n int, host, trunk dataplane.Link) *Plan {
+func ParkingLot(n int, host, trunk fabric.Link) *Plan {
 	p := New()
 	s := make([]int, n+1)
 	for i := range s {
@@ -71,7 +71,7 @@ func ParkingLot(n int, host, trunk dataplane.Link) *Plan {
 }
 
 // Chain is n switches S0.. in a row with so many hosts on each: Hi-j is the j-th on Si.
-func Chain(n, hosts int, host, trunk dataplane.Link) *Plan {
+func Chain(n, hosts int, host, trunk fabric.Link) *Plan {
 	p := New()
 	s := make([]int, n)
 	for i := range s {
@@ -95,7 +95,7 @@ type ClosSize struct {
 	// fat tree; otherwise every leaf reaches every spine.
 	Grouped bool
 	// Core is the link of leafs to spines; a rate of 0: as that of ToRs to leafs.
-	Core dataplane.Link
+	Core fabric.Link
 }
 
 // FatTree is the size of a fat tree of switches with k ports, k even (Al-Fares et al., SIGCOMM'08): k pods of k/2 ToRs
@@ -107,7 +107,7 @@ func FatTree(k int) ClosSize {
 // Clos is pods of ToRs and leafs below spines. Hosts are H0.., in the order of
 // pods and ToRs; switches T0.., L0.., C0.. in the same order. Without pods
 // beyond one and without leafs, spines stand directly above the ToRs.
-func Clos(c ClosSize, host, trunk dataplane.Link) *Plan {
+func Clos(c ClosSize, host, trunk fabric.Link) *Plan {
 	p := New()
 	core := c.Core
 	if core.Rate == 0 {
@@ -147,7 +147,7 @@ func Clos(c ClosSize, host, trunk dataplane.Link) *Plan {
 	return p
 }
 
-func (p *Plan) connectSpines(leaf, k int, c ClosSize, spines []int, trunk dataplane.Link) {
+func (p *Plan) connectSpines(leaf, k int, c ClosSize, spines []int, trunk fabric.Link) {
 	from, to := 0, len(spines)
 	if c.Grouped {
 		per := len(spines) / c.Leafs
@@ -160,7 +160,7 @@ func (p *Plan) connectSpines(leaf, k int, c ClosSize, spines []int, trunk datapl
 
 // Ring is n switches in a circle with so many hosts on each, as Chain names them:
 // frames that go two thirds round depend on each other's buffers in a cycle.
-func Ring(n, hosts int, host, trunk dataplane.Link) *Plan {
+func Ring(n, hosts int, host, trunk fabric.Link) *Plan {
 	p := Chain(n, hosts, host, trunk)
 	p.Connect(p.names["S"+strconv.Itoa(n-1)], p.names["S0"], trunk)
 	return p
@@ -180,7 +180,7 @@ func (d DragonflySize) Groups() int { return d.Switches*d.Global + 1 }
 // Dragonfly has hosts H0.. in the order of switches, switches S0.. in the order of groups. Frames take shortest
 // paths: at most one link within the first group, one between groups, and one within the last. global is the
 // link between groups.
-func Dragonfly(d DragonflySize, host, local, global dataplane.Link) *Plan {
+func Dragonfly(d DragonflySize, host, local, global fabric.Link) *Plan {
 	p := New()
 	groups := d.Groups()
 	s := make([]int, groups*d.Switches)

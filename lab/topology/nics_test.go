@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -128,7 +128,7 @@ func TestRoutesAreAllShortestPaths(t *testing.T) {
 		}
 		fastest := units.Rate(0)
 		for i := range rapid.IntRange(1, 4).Draw(t, "hosts") {
-			l := dataplane.Link{Rate: units.Rate(rapid.IntRange(1, 4).Draw(t, "rate")) * units.Gbps}
+			l := fabric.Link{Rate: units.Rate(rapid.IntRange(1, 4).Draw(t, "rate")) * units.Gbps}
 			p.Connect(p.Host("H%d", i), rapid.IntRange(0, n-1).Draw(t, "at"), l)
 			fastest = max(fastest, l.Rate)
 		}

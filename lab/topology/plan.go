@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
@@ -30,13 +30,13 @@ type Node struct {
 // End is what a port is connected to.
 type End struct {
 	Node, Port int
-	Link       dataplane.Link
+	Link       fabric.Link
 }
 
 // Cable joins two ports.
 type Cable struct {
 	A, APort, B, BPort int
-	Link               dataplane.Link
+	Link               fabric.Link
 }
 
 // New returns an empty plan.
@@ -62,7 +62,7 @@ func (p *Plan) add(n Node) int {
 }
 
 // Connect joins the next free ports of two nodes. A host gets a NIC for each link.
-func (p *Plan) Connect(a, b int, link dataplane.Link) {
+func (p *Plan) Connect(a, b int, link fabric.Link) {
 	for _, end := range []*int{&a, &b} {
 		if n := &p.Nodes[*end]; n.Host && len(n.Ends) > 0 {
 			*end = p.addNIC(*end)
@@ -137,7 +137,7 @@ func (p *Plan) Path(from, to int) (path []End) {
 
 // Delay is the propagation time in one direction, along the longest of the paths that have the fewest links.
 func (p *Plan) Delay(from, to int) units.Time {
-	return p.Ways(from, to).Longest(func(_ int, l dataplane.Link) units.Time { return l.Delay })
+	return p.Ways(from, to).Longest(func(_ int, l fabric.Link) units.Time { return l.Delay })
 }
 
 // distances returns how many links every node is away from one; hosts do not forward.

@@ -1,6 +1,8 @@
 package topology
 
-import "photon/dataplane"
+import (
+	"photon/fabric"
+)
 
 // RailSize is the size of a cluster whose hosts have several NICs.
 type RailSize struct {
@@ -13,7 +15,7 @@ type RailSize struct {
 // Rails is pods of hosts H0.. with several NICs: the k-th NICs of a pod's hosts are on its k-th switch, their rail.
 // Switches are T0.., pod by pod; each has a link to every spine C0... Hosts of a pod reach each other over one switch,
 // as long as they stay on their rail.
-func Rails(r RailSize, host, trunk dataplane.Link) *Plan {
+func Rails(r RailSize, host, trunk fabric.Link) *Plan {
 	p := New()
 	spines := make([]int, r.Spines)
 	for i := range spines {
@@ -47,7 +49,7 @@ type PlaneSize struct {
 
 // Planes is several leaf-spine networks that share only the hosts: the k-th NIC of each host H0.. is
 // in the k-th plane. ToRs are T0.. and spines C0.., plane by plane.
-func Planes(s PlaneSize, host, trunk dataplane.Link) *Plan {
+func Planes(s PlaneSize, host, trunk fabric.Link) *Plan {
 	p := New()
 	tors := make([][]int, s.NICs)
 	for plane := range tors {

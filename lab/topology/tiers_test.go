@@ -3,14 +3,14 @@ package topology
 import (
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
 // A fat tree of k-port switches has all of their ports in use, k^3/4 hosts, and between hosts of two pods as many paths
 // as spines, each of six links.
 func TestFatTree(t *testing.T) {
-	host, trunk, core := dataplane.Link{Rate: units.Gbps}, dataplane.Link{Rate: 2 * units.Gbps}, dataplane.Link{Rate: 3 * units.Gbps}
+	host, trunk, core := fabric.Link{Rate: units.Gbps}, fabric.Link{Rate: 2 * units.Gbps}, fabric.Link{Rate: 3 * units.Gbps}
 	for _, k := range []int{2, 4, 8} {
 		c := FatTree(k)
 		c.Core = core
@@ -34,7 +34,7 @@ func TestFatTree(t *testing.T) {
 // In a dragonfly each pair of groups has one link, each switch as many to others as it should, and nothing is further
 // than three links between switches.
 func TestDragonfly(t *testing.T) {
-	local, global := dataplane.Link{Rate: units.Gbps}, dataplane.Link{Rate: 2 * units.Gbps}
+	local, global := fabric.Link{Rate: units.Gbps}, fabric.Link{Rate: 2 * units.Gbps}
 	for _, d := range []DragonflySize{{Switches: 4, Hosts: 2, Global: 2}, {Switches: 3, Hosts: 1, Global: 1}, {Switches: 1, Hosts: 2, Global: 3}} {
 		p := Dragonfly(d, local, local, global)
 		if err := numbered(p); err != nil {

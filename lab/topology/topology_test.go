@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
-func link(delay units.Time) dataplane.Link { return dataplane.Link{Rate: units.Gbps, Delay: delay} }
+func link(delay units.Time) fabric.Link { return fabric.Link{Rate: units.Gbps, Delay: delay} }
 
 // Routes lead on shortest paths, by all ports of equal cost.
 func TestRoutes(t *testing.T) {
@@ -108,7 +108,7 @@ func numbered(p *Plan) error {
 
 // PCN's Clos is not oversubscribed: as much up as down at every tier.
 func TestClosIsNotOversubscribed(t *testing.T) {
-	host, trunk := dataplane.Link{Rate: 10 * units.Gbps}, dataplane.Link{Rate: 40 * units.Gbps}
+	host, trunk := fabric.Link{Rate: 10 * units.Gbps}, fabric.Link{Rate: 40 * units.Gbps}
 	p := Clos(ClosSize{Pods: 8, ToRs: 4, Leafs: 2, Hosts: 16, Spines: 8, Uplinks: 2}, host, trunk)
 	for _, n := range p.Nodes {
 		up, down := units.Rate(0), units.Rate(0)

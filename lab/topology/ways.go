@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -16,7 +16,7 @@ type Ways [][]Hop
 // from place 0, and the last leads to place 0.
 type Hop struct {
 	From, To int
-	Link     dataplane.Link
+	Link     fabric.Link
 	Count    int // of links that are alike
 }
 
@@ -94,16 +94,16 @@ func (h Hop) compare(o Hop) int {
 }
 
 // Shortest is the least that any of the ways takes, where links take what is said of them by their places on it.
-func (w Ways) Shortest(takes func(i int, l dataplane.Link) units.Time) units.Time {
+func (w Ways) Shortest(takes func(i int, l fabric.Link) units.Time) units.Time {
 	return w.best(takes, func(a, b units.Time) bool { return a < b })
 }
 
 // Longest is the most that any of the ways takes.
-func (w Ways) Longest(takes func(i int, l dataplane.Link) units.Time) units.Time {
+func (w Ways) Longest(takes func(i int, l fabric.Link) units.Time) units.Time {
 	return w.best(takes, func(a, b units.Time) bool { return a > b })
 }
 
-func (w Ways) best(takes func(int, dataplane.Link) units.Time, better func(a, b units.Time) bool) units.Time {
+func (w Ways) best(takes func(int, fabric.Link) units.Time, better func(a, b units.Time) bool) units.Time {
 	sums := []units.Time{0} // by place
 	for i, layer := range w {
 		var next []units.Time

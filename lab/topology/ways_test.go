@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -20,8 +20,8 @@ func TestWaysAreAllShortestPaths(t *testing.T) {
 		for i := range switches {
 			p.Switch("x", "S%d", i)
 		}
-		random := func() dataplane.Link {
-			return dataplane.Link{
+		random := func() fabric.Link {
+			return fabric.Link{
 				Rate:  rapid.SampledFrom([]units.Rate{units.Gbps, 10 * units.Gbps}).Draw(t, "rate"),
 				Delay: units.Time(rapid.IntRange(0, 3).Draw(t, "delay")) * units.Microsecond,
 			}
@@ -34,7 +34,7 @@ func TestWaysAreAllShortestPaths(t *testing.T) {
 			}
 		}
 		p.Connect(1+switches, b, random())
-		takes := func(i int, l dataplane.Link) units.Time { return l.Delay + units.Time(i+1)*l.Serialize(1000) }
+		takes := func(i int, l fabric.Link) units.Time { return l.Delay + units.Time(i+1)*l.Serialize(1000) }
 		links, least, most := math.MaxInt, units.Time(math.MaxInt64), units.Time(0)
 		var walk func(at int, seen map[int]bool, n int, sum units.Time)
 		walk = func(at int, seen map[int]bool, n int, sum units.Time) {

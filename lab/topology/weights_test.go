@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
@@ -19,7 +19,7 @@ func uneven(rates ...units.Rate) *Plan {
 	p.Switch("tor", "T0")
 	p.Switch("tor", "T1")
 	link := func(a, b int, r units.Rate) {
-		p.Connect(a, b, dataplane.Link{Rate: r * units.Gbps, Delay: units.Microsecond})
+		p.Connect(a, b, fabric.Link{Rate: r * units.Gbps, Delay: units.Microsecond})
 	}
 	link(0, 2, 10)
 	link(1, 3, 10)
@@ -77,15 +77,15 @@ func TestWeightsKeepPorts(t *testing.T) {
 			return rapid.SampledFrom([]units.Rate{10, 25, 40, 100, 400}).Draw(t, "rate") * units.Gbps
 		}
 		for i := 1; i < n; i++ {
-			p.Connect(rapid.IntRange(0, i-1).Draw(t, "tree"), i, dataplane.Link{Rate: rate()})
+			p.Connect(rapid.IntRange(0, i-1).Draw(t, "tree"), i, fabric.Link{Rate: rate()})
 		}
 		for range rapid.IntRange(0, 12).Draw(t, "more") {
 			if a, b := rapid.IntRange(0, n-1).Draw(t, "a"), rapid.IntRange(0, n-1).Draw(t, "b"); a != b {
-				p.Connect(a, b, dataplane.Link{Rate: rate()})
+				p.Connect(a, b, fabric.Link{Rate: rate()})
 			}
 		}
 		for i := range 3 {
-			p.Connect(rapid.IntRange(0, n-1).Draw(t, "of"), n+i, dataplane.Link{Rate: rate()})
+			p.Connect(rapid.IntRange(0, n-1).Draw(t, "of"), n+i, fabric.Link{Rate: rate()})
 		}
 		equal, weighted := p.Routes(), p.RoutesOver(nil, true)
 		for i := range n {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry/admin"
 	"photon/telemetry/pcapng"
 	"photon/units"
@@ -20,13 +20,13 @@ import (
 
 // port is a port that is captured, and the pool of its frames.
 type port struct {
-	pool *dataplane.Pool
-	tap  *dataplane.Tap
-	last dataplane.Frame
+	pool *fabric.Pool
+	tap  *fabric.Tap
+	last fabric.Frame
 }
 
 func newPort(frames int) *port {
-	p := &port{pool: dataplane.NewHeaderPool(), tap: dataplane.NewTap(frames, 64, func(b []byte) int { return int(b[0]) })}
+	p := &port{pool: fabric.NewHeaderPool(), tap: fabric.NewTap(frames, 64, func(b []byte) int { return int(b[0]) })}
 	p.last, _ = p.pool.Alloc(100)
 	return p
 }
@@ -34,7 +34,7 @@ func newPort(frames int) *port {
 // sees has a frame of a priority pass.
 func (p *port) sees(prio byte, out bool) {
 	p.pool.Header(p.last)[0] = prio
-	p.tap.Copy(units.Second, out, p.pool, []dataplane.Frame{p.last})
+	p.tap.Copy(units.Second, out, p.pool, []fabric.Frame{p.last})
 }
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry/admin"
 	"photon/telemetry/node"
 )
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 type large struct{}
 
 func (large) Info() node.Info {
-	return node.Info{Name: "S0", Switch: true, Stats: dataplane.Stats{Ports: make([]dataplane.PortStats, 32)}}
+	return node.Info{Name: "S0", Switch: true, Stats: fabric.Stats{Ports: make([]fabric.PortStats, 32)}}
 }
 func (large) SetScheme(node.Scheme) error { return errors.New("no") }
 func (large) Watch(node.Watch) error      { return nil }

@@ -7,6 +7,7 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/telemetry"
 	"photon/units"
@@ -112,7 +113,7 @@ func Take(s *telemetry.Source, top int) *Node {
 	return d
 }
 
-func livePort(st *dataplane.PortStats, b *dataplane.BufferState, port int) Port {
+func livePort(st *fabric.PortStats, b *dataplane.BufferState, port int) Port {
 	p := Port{
 		RxPackets: st.RxFrames, TxPackets: st.TxFrames, RxBytes: st.RxBytes, TxBytes: st.TxBytes, Queue: telemetry.Bare(st.QueueBytes), Peak: telemetry.Bare(st.QueuePeak), Buffered: telemetry.Bare(st.Buffered),
 		Headroom: telemetry.Bare(st.Ingress.Headroom), Marked: st.Marked, Discards: st.Discarded(), RxPausedNow: st.Egress.PausedNow, TxPausedNow: st.Ingress.PausedNow,

@@ -11,6 +11,7 @@ import (
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/fabric"
 	"photon/lldp"
 	"photon/pfc"
 	"photon/telemetry"
@@ -183,7 +184,7 @@ func (c *scrape) port(i int) {
 		put(pfcRxPaused, p.Egress.Paused[prio].Seconds())
 		put(pfcRxChanges, float64(p.Egress.Transitions[prio]))
 		lossless := c.s.Lossless>>prio&1 != 0
-		for reason := range dataplane.Reasons {
+		for reason := range fabric.Reasons {
 			if n := p.Discards[reason][prio]; n > 0 || lossless && costly(reason, c.s.Host) {
 				labels[3] = reason.String()
 				c.put(discards, float64(n), labels[:]...)
@@ -243,9 +244,9 @@ func (c *scrape) impaired(i int) {
 
 // costly are the reasons by which a lossless priority loses frames. Their series
 // begin with 0, so that the first loss is an increase to Prometheus.
-func costly(r dataplane.Reason, host bool) bool {
+func costly(r fabric.Reason, host bool) bool {
 	if host {
-		return r == dataplane.DropSequence || r == dataplane.DropBadICRC || r == dataplane.DropBadIP || r == dataplane.DropTable
+		return r == fabric.DropSequence || r == fabric.DropBadICRC || r == fabric.DropBadIP || r == fabric.DropTable
 	}
 	return r.Loses()
 }

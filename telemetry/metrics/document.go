@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/impair"
 	"photon/lldp"
 )
@@ -36,9 +37,9 @@ func sizeOf(of owner) (n size) {
 		case m.buckets != nil:
 			values = len(m.buckets) + 3 // +Inf, sum and count
 		case slices.Contains(m.labels, "reason") && !slices.Contains(m.labels, "priority"):
-			values = int(dataplane.CNPRefusals)
+			values = int(fabric.CNPRefusals)
 		case slices.Contains(m.labels, "reason"):
-			values = int(dataplane.Reasons)
+			values = int(fabric.Reasons)
 		case slices.Equal(m.labels, byImpairment):
 			values = int(impair.Actions)
 		case slices.Equal(m.labels, byFeature):
@@ -106,7 +107,7 @@ func Document(w io.Writer) error {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", m.name, m.kind, of, strings.Join(m.labels, ", "), m.help, m.known)
 	}
 	b.WriteString("\n## Reasons of discards\n\n| `reason` | what happened |\n|---|---|\n")
-	for r := range dataplane.Reasons {
+	for r := range fabric.Reasons {
 		fmt.Fprintf(&b, "| `%v` | %s |\n", r, r.Explain())
 	}
 	_, err := io.WriteString(w, b.String())

@@ -1,6 +1,8 @@
 package metrics
 
-import "photon/dataplane"
+import (
+	"photon/fabric"
+)
 
 // nic is what a NIC counts of the applications behind it.
 func (c *scrape) nic() {
@@ -15,7 +17,7 @@ func (c *scrape) nic() {
 	c.put(nicEchoes, float64(n.EchoesSent), node, "tx")
 	c.put(nicEchoes, float64(n.EchoesTaken), node, "rx")
 	c.put(nicReleased, float64(n.Released), node)
-	for why := range dataplane.CNPRefusals {
+	for why := range fabric.CNPRefusals {
 		c.put(nicRefused, float64(n.Refused[why]), node, why.String())
 	}
 	c.put(nicHolds, float64(n.Holds), node)

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/sample"
 	"photon/telemetry"
 	"photon/telemetry/metrics"
@@ -21,9 +21,9 @@ func TestNICMetrics(t *testing.T) {
 	s := &telemetry.Source{Flows: func(int) *telemetry.Survey { return telemetry.NewSurvey(0) }, Snapshot: func() telemetry.Snapshot {
 		s := sample.Snapshot(true)
 		s.NIC = true
-		s.Stats.NIC = dataplane.NICStats{
+		s.Stats.NIC = fabric.NICStats{
 			Flows: 1, Received: 2, Queued: 3, Control: 4, ECT: 5, Cleared: 6, Untracked: 7, Released: 8,
-			Refused: [dataplane.CNPRefusals]uint64{9, 10, 11, 12}, Holds: 13, Held: 14 * units.Second,
+			Refused: [fabric.CNPRefusals]uint64{9, 10, 11, 12}, Holds: 13, Held: 14 * units.Second,
 			EchoesSent: 15, EchoesTaken: 16,
 		}
 		return s

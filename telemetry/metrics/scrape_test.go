@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/sample"
 	"photon/pfc"
 	"photon/telemetry"
@@ -254,7 +254,7 @@ func TestTableOfMetricsIsTheScrape(t *testing.T) {
 // Every reason is explained, and named, once.
 func TestReasonsAreExplained(t *testing.T) {
 	seen := map[string]bool{}
-	for r := range dataplane.Reasons {
+	for r := range fabric.Reasons {
 		for _, text := range []string{r.String(), r.Explain()} {
 			if text == "" || seen[text] {
 				t.Errorf("reason %d: %q", r, text)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry"
 )
 
@@ -222,7 +222,7 @@ func rateBuckets() (b []float64) {
 
 // fctBuckets are the bounds of completion times in seconds.
 func fctBuckets() (b []float64) {
-	for _, t := range dataplane.FCTBounds {
+	for _, t := range fabric.FCTBounds {
 		b = append(b, t.Seconds())
 	}
 	return b

@@ -4,7 +4,7 @@
 package node
 
 import (
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
 	"photon/wire"
@@ -31,7 +31,7 @@ type Info struct {
 	Now        units.Time                    `json:"now"`        // the node's clock
 	Balanced   string                        `json:"unbalanced"` // what is wrong in its audit; empty: nothing
 	Missed     uint64                        `json:"missed"`     // frames that its devices and the kernel dropped
-	Stats      dataplane.Stats               `json:"stats"`
+	Stats      fabric.Stats                  `json:"stats"`
 }
 
 // Scheme is the scheme that a node is to have.

@@ -8,14 +8,14 @@ import (
 	"io"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/units"
 )
 
 // Capture is frames of one port on their way to a file.
 type Capture struct {
 	Port string // its name
-	Tap  *dataplane.Tap
+	Tap  *fabric.Tap
 	Wall func(units.Time) time.Time // of an instant of the node's
 }
 
@@ -32,7 +32,7 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 	over := false
 	for first := true; ; first = false {
 		had := seen
-		for c.Tap.Take(func(f *dataplane.Tapped) { err = c.write(file, f) }) {
+		for c.Tap.Take(func(f *fabric.Tapped) { err = c.write(file, f) }) {
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ func (c *Capture) Stream(ctx context.Context, w io.Writer, flush func() error) e
 	}
 }
 
-func (c *Capture) write(file *File, f *dataplane.Tapped) error {
+func (c *Capture) write(file *File, f *fabric.Tapped) error {
 	return file.Write(0, &Frame{
 		At: c.Wall(f.At), Out: f.Out, Priority: f.Priority, Len: f.Len, Bytes: f.Bytes, Lost: f.Lost,
 	})

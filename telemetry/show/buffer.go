@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/table"
 	"photon/pfc"
 	"photon/telemetry"
@@ -102,10 +102,10 @@ func takeBuffer(s *telemetry.Source) Document {
 		}
 		l := &b.Limits[i]
 		d.Ports = append(d.Ports, BufferPort{
-			Port: name, Occupancy: telemetry.Bare(st.Buffered), Watermark: telemetry.Bare(st.Ingress.Peak), Headroom: telemetry.Bare(st.Ingress.Headroom), HeadPeak: telemetry.Bare(st.Ingress.HeadroomMax), Discards: st.Discards[dataplane.DropHeadroom],
+			Port: name, Occupancy: telemetry.Bare(st.Buffered), Watermark: telemetry.Bare(st.Ingress.Peak), Headroom: telemetry.Bare(st.Ingress.Headroom), HeadPeak: telemetry.Bare(st.Ingress.HeadroomMax), Discards: st.Discards[fabric.DropHeadroom],
 			LossyUsed: int64(
 				l.Used,
-			), LossyLimit: int64(l.Limit), LossyAlpha: l.Alpha, LossyNow: int64(l.Now), LossyDiscards: st.Discards[dataplane.DropIngress],
+			), LossyLimit: int64(l.Limit), LossyAlpha: l.Alpha, LossyNow: int64(l.Now), LossyDiscards: st.Discards[fabric.DropIngress],
 		})
 	}
 	kept := func(n units.Size) *int64 { m := int64(n); return &m }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry"
 )
 
@@ -32,7 +32,7 @@ func takeImpair(s *telemetry.Source) Document {
 	snap := s.Snapshot()
 	d := &Impair{Node: snap.Node, Ports: []ImpairPort{}}
 	for i := range snap.Numbers() {
-		if m := snap.Stats.Ports[i].Impaired; m != (dataplane.Impaired{}) {
+		if m := snap.Stats.Ports[i].Impaired; m != (fabric.Impaired{}) {
 			d.Ports = append(d.Ports, ImpairPort{
 				Port: snap.Ports[i], Lost: m.Lost, Duplicated: m.Duplicated, Reordered: m.Reordered, Delayed: m.Delayed, Corrupted: m.Corrupted,
 				CorruptedLost: m.CorruptedLost, Marked: m.Marked, Pauses: m.Pauses, DelayedNow: m.DelayedNow,

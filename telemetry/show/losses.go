@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -39,7 +39,7 @@ func LossesOf(s *telemetry.Snapshot) []Loss {
 		p := &s.Stats.Ports[i]
 		for prio := range p.LostAt {
 			l := Loss{Port: s.Ports[i], Priority: prio}
-			for why := range dataplane.Reasons {
+			for why := range fabric.Reasons {
 				if n := p.Discards[why][prio]; n > 0 && why.Loses() {
 					l.Frames += n
 					l.Reasons = append(l.Reasons, LossReason{why.String(), n})

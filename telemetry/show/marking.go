@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/marking"
 	"photon/telemetry"
 	"photon/units"
@@ -65,8 +65,8 @@ func takeMarking(s *telemetry.Source) Document {
 	return d
 }
 
-func markingPort(name string, st *dataplane.PortStats) MarkingPort {
-	return MarkingPort{Port: name, Marked: st.Marked, MarkedBytes: st.MarkedBytes, Dropped: st.Discards[dataplane.DropWRED], Undetermined: st.Undetermined, CNMs: st.CNMs, CNPs: st.CNPs}
+func markingPort(name string, st *fabric.PortStats) MarkingPort {
+	return MarkingPort{Port: name, Marked: st.Marked, MarkedBytes: st.MarkedBytes, Dropped: st.Discards[fabric.DropWRED], Undetermined: st.Undetermined, CNMs: st.CNMs, CNPs: st.CNPs}
 }
 
 // Table implements Document. Queues whose congestion points did nothing are left out.

@@ -3,7 +3,7 @@ package show
 import (
 	"testing"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/internal/sample"
 	"photon/telemetry"
 	"photon/units"
@@ -19,13 +19,13 @@ func TestLosslessOfPort(t *testing.T) {
 		s.Lossless, s.Buffer.Lossless, s.Buffer.PFC, s.Buffer.Ports = 1<<3, 1<<3, []uint8{1 << 3, 0}, []uint8{1 << 3, 1}
 		for i := range s.Stats.Ports {
 			p := &s.Stats.Ports[i]
-			p.Discards = [dataplane.Reasons][8]uint64{}
+			p.Discards = [fabric.Reasons][8]uint64{}
 			for prio := range p.LostAt {
 				p.LostAt[prio] = units.Never
 			}
 		}
 		p := &s.Stats.Ports[1]
-		p.LostAt[5], p.Discards[dataplane.DropHeadroom][5] = units.Second, 2
+		p.LostAt[5], p.Discards[fabric.DropHeadroom][5] = units.Second, 2
 		return s
 	}
 	watched := takePFCWD(of).(*PFCWD).Queues

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -47,7 +47,7 @@ func takePFCWD(s *telemetry.Source) Document {
 			}
 			q := PFCWDQueue{
 				Port: snap.Ports[i], Priority: prio, Status: "operational", Storms: st.Watchdog.Storms[prio], Restored: st.Watchdog.Restored[prio],
-				Time: st.Watchdog.Time[prio].Seconds(), Sent: st.TxFrames[prio], Dropped: st.Discards[dataplane.DropStorm][prio],
+				Time: st.Watchdog.Time[prio].Seconds(), Sent: st.TxFrames[prio], Dropped: st.Discards[fabric.DropStorm][prio],
 			}
 			if st.Watchdog.Storm>>prio&1 != 0 {
 				q.Status = "stormed"

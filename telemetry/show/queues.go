@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"photon/dataplane"
+	"photon/fabric"
 	"photon/telemetry"
 )
 
@@ -30,9 +30,9 @@ func takeQueues(s *telemetry.Source) Document {
 	d := &Queues{Node: snap.Node}
 	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
-		drops := st.Discards[dataplane.DropTail]
+		drops := st.Discards[fabric.DropTail]
 		for prio := range drops {
-			drops[prio] += st.Discards[dataplane.DropStorm][prio] + st.Discards[dataplane.DropWRED][prio]
+			drops[prio] += st.Discards[fabric.DropStorm][prio] + st.Discards[fabric.DropWRED][prio]
 		}
 		d.Ports = append(d.Ports, QueuesPort{
 			Port: snap.Ports[i], Packets: st.TxFrames, Bytes: st.TxBytes, Drops: drops,

@@ -12,6 +12,7 @@ import (
 	"photon/agent"
 	"photon/cnp"
 	"photon/dataplane"
+	"photon/fabric"
 	"photon/lab/stat"
 	"photon/ratelimit"
 	"photon/units"
@@ -29,16 +30,16 @@ const (
 // host is a host with flows, and the port behind it.
 type host struct {
 	*agent.Host
-	env   *dataplane.Env
+	env   *fabric.Env
 	now   units.Time
 	free  units.Time // when the port has sent what it took
-	burst [1]dataplane.Frame
+	burst [1]fabric.Frame
 }
 
 // newHost makes a host that sends so many flows. errs gets every frame's pacing
 // error; nil: not recorded.
 func newHost(flows int, errs *[]units.Time) (*host, error) {
-	h := &host{env: dataplane.NewEnv(dataplane.NewHeaderPool(), 1)}
+	h := &host{env: fabric.NewEnv(fabric.NewHeaderPool(), 1)}
 	pcn := &ratelimit.PCNParams{Line: portRate, WMin: 1. / 128, WMax: 0.5, Min: units.Mbps}
 	rate := aggregate / units.Rate(flows)
 	gap := rate.Serialize(onWire)
@@ -49,7 +50,7 @@ func newHost(flows int, errs *[]units.Time) (*host, error) {
 	}
 	made := 0
 	c := agent.Config{
-		MAC: 2, IP: wire.IPv4(10, 0, 0, 1), Link: dataplane.Link{Rate: portRate}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
+		MAC: 2, IP: wire.IPv4(10, 0, 0, 1), Link: fabric.Link{Rate: portRate}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), DataDSCP: 26, ControlDSCP: 48, AckDSCP: 48,
 		Carry: cnp.Carry{ECT: wire.ECT0}, Payload: payload, AckTimeout: units.Second, Senders: flows, Receivers: 1, Age: units.Second, NP: cnp.Silent{},
 		NewRP: func(*ratelimit.Port) ratelimit.RP {
 			rp := ratelimit.NewPCN(pcn)

@@ -1,4 +1,4 @@
-package dataplane
+package fabric
 
 import "photon/units"
 
@@ -20,7 +20,7 @@ type Wire struct {
 }
 
 // took is how long a frame occupies the link.
-func (w *Wire) took(length uint16) units.Time {
+func (w *Wire) Took(length uint16) units.Time {
 	return units.Time(max(0, int(length)+int(w.Overhead))) * units.Time(w.PerByte)
 }
 
@@ -37,7 +37,7 @@ type Span struct {
 }
 
 // leave makes place for one more frame that leaves.
-func (x *Span) leave() *Departure {
+func (x *Span) Leave() *Departure {
 	n := len(x.Left)
 	if n == cap(x.Left) {
 		x.Left = append(x.Left, Departure{})
@@ -55,13 +55,13 @@ type Spanner interface {
 }
 
 // within is how many of some keys, of which so many are, are of arrivals within the span.
-func (x *Span) within(keys []uint64, some int) int {
+func (x *Span) Within(keys []uint64, some int) int {
 	n := len(keys)
-	for n > some && x.at(keys[n-1]) >= x.End {
+	for n > some && x.At(keys[n-1]) >= x.End {
 		n--
 	}
 	return n
 }
 
 // at is the time of a key.
-func (x *Span) at(key uint64) units.Time { return x.Base + units.Time(key>>KeyPortBits) }
+func (x *Span) At(key uint64) units.Time { return x.Base + units.Time(key>>KeyPortBits) }

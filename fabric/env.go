@@ -1,4 +1,4 @@
-package dataplane
+package fabric
 
 import (
 	"photon/internal/memory"
@@ -79,7 +79,7 @@ func (e *Env) Left() []uint16 {
 }
 
 // leave notes that a port has frames in its exit.
-func (e *Env) leave(port int) {
+func (e *Env) Leave(port int) {
 	e.out[e.left] = uint16(port)
 	e.left++
 }

@@ -1,4 +1,4 @@
-package dataplane
+package fabric
 
 import (
 	"photon/units"

@@ -1,4 +1,4 @@
-package dataplane
+package fabric
 
 import "unsafe"
 
@@ -28,30 +28,30 @@ const (
 	// Lossless frames were admitted to a lossless priority.
 	Lossless Flag = 0x40
 
-	offsetL3 Flag = 0x3F // two tags and an Ethernet header are 22
+	OffsetL3 Flag = 0x3F // two tags and an Ethernet header are 22
 )
 
 // l3 is the offset of the IP header; 0: none.
-func (f *Frame) l3() int { return int(f.Flag & offsetL3) }
+func (f *Frame) L3() int { return int(f.Flag & OffsetL3) }
 
 // words are the frame's two halves, as they lie in memory. To load what was just stored in other
 // pieces takes 5 ns: on the way of every frame it is read and written by halves.
-func (f *Frame) words() *[2]uint64 { return (*[2]uint64)(unsafe.Pointer(f)) }
+func (f *Frame) Words() *[2]uint64 { return (*[2]uint64)(unsafe.Pointer(f)) }
 
 // put writes both halves.
-func (f *Frame) put(where, what uint64) {
-	w := f.words()
+func (f *Frame) Put(where, what uint64) {
+	w := f.Words()
 	w[0], w[1] = where, what
 }
 
 // copy makes f what g is.
-func (f *Frame) copy(g *Frame) {
-	from, to := g.words(), f.words()
+func (f *Frame) Copy(g *Frame) {
+	from, to := g.Words(), f.Words()
 	to[0], to[1] = from[0], from[1]
 }
 
 // Begin makes f one of which nothing is known but what worlds hand over: its Place and its digest.
-func (f *Frame) Begin(place uint64, digest uint32) { f.put(place, uint64(digest)) }
+func (f *Frame) Begin(place uint64, digest uint32) { f.Put(place, uint64(digest)) }
 
 // Place is Ref, Len and Off as one word.
-func (f *Frame) Place() uint64 { return f.words()[0] }
+func (f *Frame) Place() uint64 { return f.Words()[0] }

@@ -1,4 +1,4 @@
-package dataplane
+package fabric
 
 import (
 	"math/bits"
@@ -34,10 +34,10 @@ type common struct {
 }
 
 const (
-	unitShift  = 6 // of a Ref
-	pieceShift = 12
-	pieceMask  = 1<<pieceShift - 1
-	pieceLen   = 1 << (unitShift + pieceShift)
+	UnitShift  = 6 // of a Ref
+	PieceShift = 12
+	PieceMask  = 1<<PieceShift - 1
+	pieceLen   = 1 << (UnitShift + PieceShift)
 
 	headerOff = 4 // room to insert a tag
 )
@@ -111,14 +111,14 @@ func growHeaders(p *Pool) {
 		}
 		defer func() { c.pieces = p.pieces }()
 	}
-	first := uint32(len(p.pieces)) << pieceShift
+	first := uint32(len(p.pieces)) << PieceShift
 	// A frame begins with a line of the cache: all headers of most are in it. These
 	// lines are every other one of a piece, and of the next piece those between, so that
 	// many frames do not compete for half of the places of the caches.
 	before := memory.Line - headerOff + len(p.pieces)%2*memory.Line
 	p.pieces = append(p.pieces, make([]byte, before+pieceLen)[before:])
 	for i := p.slots() - 1; i >= 0; i-- {
-		p.free = append(p.free, first+uint32(i)*uint32(p.slot>>unitShift))
+		p.free = append(p.free, first+uint32(i)*uint32(p.slot>>UnitShift))
 	}
 	p.own += p.slots()
 	p.least = len(p.free)
@@ -127,19 +127,19 @@ func growHeaders(p *Pool) {
 
 // Fetch gets at a frame that another pool allocated, and asks for its headers.
 func (p *Pool) Fetch(ref uint32) {
-	if int(ref>>pieceShift) >= len(p.pieces) {
+	if int(ref>>PieceShift) >= len(p.pieces) {
 		p.FetchAll()
 	}
-	memory.PrefetchToWrite(unsafe.Add(p.bases[ref>>pieceShift], place(ref)+int(p.off)), 1)
+	memory.PrefetchToWrite(unsafe.Add(p.bases[ref>>PieceShift], place(ref)+int(p.off)), 1)
 }
 
 // Ask asks for the headers of a frame that is to be looked at soon. It gives no order and changes nothing.
 func (p *Pool) Ask(place uint64) {
-	memory.Prefetch(unsafe.Add(p.bases[uint32(place)>>pieceShift], place&pieceMask<<unitShift+place>>48), 1)
+	memory.Prefetch(unsafe.Add(p.bases[uint32(place)>>PieceShift], place&PieceMask<<UnitShift+place>>48), 1)
 }
 
 // askAll asks for the headers of frames that are to be looked at soon.
-func (p *Pool) askAll(frames []Frame) {
+func (p *Pool) AskAll(frames []Frame) {
 	for i := range frames {
 		p.Ask(frames[i].Place())
 	}
@@ -204,7 +204,7 @@ func (p *Pool) AllocAt(f *Frame, length int) bool {
 		*f, ok = p.Alloc(length)
 		return ok
 	}
-	f.put(uint64(p.free[last])|uint64(uint16(length))<<32|uint64(p.off)<<48, 0)
+	f.Put(uint64(p.free[last])|uint64(uint16(length))<<32|uint64(p.off)<<48, 0)
 	p.free = p.free[:last]
 	p.least = min(p.least, last)
 	return true
@@ -239,12 +239,12 @@ func (p *Pool) Header(f Frame) []byte { return p.Bytes(&f) }
 // Bytes is Header of a frame that is not copied: to load as a whole what was just stored
 // in pieces takes as long as all that is to be stored before.
 func (p *Pool) Bytes(f *Frame) []byte {
-	first := (*byte)(unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)+int(f.Off)))
+	first := (*byte)(unsafe.Add(p.bases[f.Ref>>PieceShift], place(f.Ref)+int(f.Off)))
 	return unsafe.Slice(first, min(int(f.Len), int(p.slot)-int(f.Off)))
 }
 
 // place is where in its piece a slot begins.
-func place(ref uint32) int { return int(ref&pieceMask) << unitShift }
+func place(ref uint32) int { return int(ref&PieceMask) << UnitShift }
 
 // Start returns the first bytes of a slot's frame; nil: there are fewer. What is
 // beyond the frame's length is undefined.
@@ -252,13 +252,13 @@ func (p *Pool) Start(f *Frame) *[StartLen]byte {
 	if f.Off > p.slot-StartLen {
 		return nil
 	}
-	return (*[StartLen]byte)(unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)+int(f.Off)))
+	return (*[StartLen]byte)(unsafe.Add(p.bases[f.Ref>>PieceShift], place(f.Ref)+int(f.Off)))
 }
 
 // fetch asks for the lines of the cache that another core has written last: the frame's first, and that in which
 // the world describes its buffer.
-func (p *Pool) fetch(f *Frame) {
-	if slot := unsafe.Add(p.bases[f.Ref>>pieceShift], place(f.Ref)); f.Off < p.slot {
+func (p *Pool) AskToWrite(f *Frame) {
+	if slot := unsafe.Add(p.bases[f.Ref>>PieceShift], place(f.Ref)); f.Off < p.slot {
 		memory.PrefetchToWrite(slot, 1)
 		memory.PrefetchToWrite(unsafe.Add(slot, int(f.Off)), 1)
 	}
