@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -135,9 +136,34 @@ func TestOwnFramesAreNotJudged(t *testing.T) {
 	}
 }
 
-// An error takes room in the pool that later lossless frames of its burst then do not have: never is more in it than
-// fits.
+// briefSolicitation asks, without saying where the one is that asks, whether the router is still there: what is answered
+// is 8 bytes longer. It has the traffic class of a lossless priority.
+func briefSolicitation() []byte {
+	b := make([]byte, wire.SolicitLen)
+	wire.Solicit(b, mac(0), routerMAC, netip.MustParseAddr("fd00::1"), netip.MustParseAddr("fd00:9::1"))
+	b = b[:len(b)-8]
+	ip := b[14:]
+	wire.SetDSCP(ip, 26)
+	wire.SetECN(ip, wire.ECT0)
+	ip[5] -= 8
+	ip[42], ip[43] = 0, 0
+	binary.BigEndian.PutUint16(ip[42:], ^wire.ICMPv6Sum(ip))
+	return b
+}
+
+// An error takes room in the pool that later lossless frames of its burst then do not have, and so does an answer that is
+// longer than what asked for it: never is more in the pool than fits.
 func TestErrorsTakeRoomInTheirTurn(t *testing.T) {
+	e := expired(0, 64) // what is said of it is longer than it, and of another priority
+	e[15] = 26 << 2
+	wire.SetIPv4Checksum(e[14:])
+	for name, e := range map[string][]byte{"errors": e, "answers": briefSolicitation()} {
+		t.Run(name, func(t *testing.T) { takeRoomInTheirTurn(t, e) })
+	}
+}
+
+// takeRoomInTheirTurn sends frames, of which the switch says something, among others, for pools of any size.
+func takeRoomInTheirTurn(t *testing.T, e []byte) {
 	const xoff = 1000
 	for pool := units.Size(1000); pool < 11_000; pool += 10 {
 		c := routerConfig()
@@ -146,12 +172,12 @@ func TestErrorsTakeRoomInTheirTurn(t *testing.T) {
 		c.Buffer = c.Reserved() + pool
 		r := newRig(t, c)
 		b := ip("10.0.0.1", "10.0.1.7", 1000)
-		r.in(0, b, 1000)
-		r.out(1, 1)
-		e := expired(0, 64) // what is said of it is longer than it, and of another priority
-		e[15] = 26 << 2
-		wire.SetIPv4Checksum(e[14:])
-		r.burst(0, b, e, e, b, e, e, b, e, b, b, e, b, b, e, b)
+		for _, b := range [][]byte{b, ip("fd00::1", "fd00:1::7", 120)} { // what becomes of frames like them is known from now on
+			r.in(0, b, len(b))
+			r.out(1, 1)
+		}
+		many := slices.Repeat([][]byte{e}, 8)
+		r.burst(0, slices.Concat([][]byte{b, e, e, b}, many, [][]byte{b, e, b, b}, many, [][]byte{b}, many, [][]byte{b, e, b})...)
 		st, free := r.sw.Stats(r.now), r.sw.pool.Free()
 		if free < 0 {
 			t.Fatalf("pool of %v: %d bytes more than there are", pool, -free)
