@@ -168,26 +168,27 @@ func (e *ETS) take(b []byte) bool {
 }
 
 // Shared returns how priorities share a link whose classes are the priorities themselves: those with a weight by it,
-// others strictly. The percents of those with a weight are 100 together, to the last of them.
+// others strictly. The percents of those with a weight are 100 together, and each is less than one off.
 func Shared(weights [8]int) *ETS {
 	e := &ETS{Classes: 8, Class: [8]uint8{0, 1, 2, 3, 4, 5, 6, 7}}
-	sum, left := 0, 100
+	sum := 0
 	for _, w := range weights {
 		sum += w
 	}
-	last := -1
+	if sum == 0 {
+		return e
+	}
+	left, lost := 100, [8]int{} // by rounding down
 	for prio, w := range weights {
 		if w > 0 {
-			percent := 100 * w / sum
-			e.Algorithm[prio], e.Bandwidth[prio], last = Shares, uint8(percent), prio
-			left -= percent
+			e.Algorithm[prio], e.Bandwidth[prio], lost[prio] = Shares, uint8(100*w/sum), 100*w%sum
+			left -= 100 * w / sum
 		}
 	}
-	for prio := 0; last >= 0 && left > 0; prio = (prio + 1) % 8 { // what rounding left
-		if weights[prio] > 0 {
-			e.Bandwidth[prio]++
-			left--
-		}
+	for ; left > 0; left-- { // those that lost most get it back
+		most := slices.Index(lost[:], slices.Max(lost[:]))
+		e.Bandwidth[most]++
+		lost[most] = 0
 	}
 	return e
 }

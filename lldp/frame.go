@@ -188,9 +188,8 @@ func identifier(b []byte, mac, address byte) string {
 	case kind == mac && len(b) == 6:
 		return wire.MACAt(b).String()
 	case kind == address && (b[0] == 1 && len(b) == 5 || b[0] == 2 && len(b) == 17): // IANA's numbers of families
-		if a, ok := netip.AddrFromSlice(b[1:]); ok {
-			return a.String()
-		}
+		a, _ := netip.AddrFromSlice(b[1:])
+		return a.String()
 	}
 	if text := readable(b); text == string(b) && text != "" && kind != mac && kind != address {
 		return text

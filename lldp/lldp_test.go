@@ -5,10 +5,13 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
 	"pgregory.net/rapid"
 )
 
@@ -165,6 +168,37 @@ func TestBrokenDCBX(t *testing.T) {
 	}
 }
 
+// What photon says it can do is what another's decoder reads.
+func TestCapabilitiesByAnother(t *testing.T) {
+	for _, enabled := range []uint16{0, Bridge, Router, Station, Bridge | Router | Station} {
+		i := Info{Port: "eth0", TTL: 1, From: 2, Capabilities: enabled}
+		p := gopacket.NewPacket(i.Encode(1), layers.LayerTypeEthernet, gopacket.Default)
+		said := p.Layer(layers.LayerTypeLinkLayerDiscoveryInfo).(*layers.LinkLayerDiscoveryInfo).SysCapabilities
+		all := layers.LLDPCapabilities{Bridge: true, Router: true, StationOnly: true}
+		on := layers.LLDPCapabilities{Bridge: enabled&Bridge != 0, Router: enabled&Router != 0, StationOnly: enabled&Station != 0}
+		if said.SystemCap != all || said.EnabledCap != on {
+			t.Errorf("capabilities %04x are read as %+v", enabled, said)
+		}
+	}
+}
+
+// An identifier is shown as what its subtype says it is; what cannot be shown so is there in hexadecimal, all of it (IEEE
+// 802.1AB tables 8-2 and 8-3).
+func TestIdentifiers(t *testing.T) {
+	for _, c := range []struct{ chassis, want string }{
+		{"\x04\x02\x00\x0a\x00\x00\x01", "02:00:0a:00:00:01"}, {"\x05\x01\x0a\x00\x00\x01", "10.0.0.1"}, {"\x05\x02\xfd" + strings.Repeat("\x00", 14) + "\x01", "fd00::1"},
+		{"\x07rack 7", "rack 7"}, {"\x07a\x1bb", "0x611b62"}, {"\x07\x00", "0x00"}, {"\x04abcde", "0x6162636465"}, {"\x05abcde", "0x6162636465"}, {"\x05\x01\x0a\x00\x00", "0x010a0000"},
+		{"\x07a\nb", "0x610a62"},
+	} {
+		b := (&Info{Port: "eth0", TTL: 1, From: 2}).Encode(1)
+		b = slices.Concat(b[:14], []byte{2, byte(len(c.chassis))}, []byte(c.chassis), b[23:])
+		var i Info
+		if err := i.Decode(b); err != nil || i.Chassis != c.want || i.Port != "eth0" {
+			t.Errorf("%q is shown as %q, %v, not %q", c.chassis, i.Chassis, err, c.want)
+		}
+	}
+}
+
 // A neighbour's text does nothing to a terminal.
 func TestTextsAreReadable(t *testing.T) {
 	i := Info{Port: "eth0", TTL: 1, SystemName: "a\x1b[31mb\r\nc\x00", From: 2}
@@ -178,10 +212,11 @@ func TestTextsAreReadable(t *testing.T) {
 func TestSharesAreAHundred(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var weights [8]int
-		some := false
+		some, all := false, 0
 		for p := range weights {
 			weights[p] = rapid.IntRange(0, 100).Draw(t, "weight")
 			some = some || weights[p] > 0
+			all += weights[p]
 		}
 		e := Shared(weights)
 		sum := 0
@@ -190,6 +225,12 @@ func TestSharesAreAHundred(t *testing.T) {
 			if (weights[p] > 0) != (e.Algorithm[p] == Shares) || weights[p] == 0 && percent != 0 {
 				t.Fatalf("weights %v: %+v", weights, e)
 			}
+			if off := int(percent)*all - 100*weights[p]; some && max(off, -off) >= all {
+				t.Fatalf("weights %v: priority %d has %d %%", weights, p, percent)
+			}
+		}
+		if e.Classes != 8 || e.Class != [8]uint8{0, 1, 2, 3, 4, 5, 6, 7} {
+			t.Fatalf("the classes are not the priorities: %+v", e)
 		}
 		if some && sum != 100 || !some && sum != 0 {
 			t.Fatalf("weights %v have %d %%", weights, sum)
@@ -231,6 +272,14 @@ func TestTable(t *testing.T) {
 	var table Table
 	now := time.Unix(1000, 0)
 	a := &Info{Chassis: "a", Port: "1", TTL: 10}
+	table.Update(now, 4, a)
+	if gone := table.Expire(now.Add(10*time.Second - 1)); gone != nil || len(table.At(4)) != 1 {
+		t.Error("who spoke once is forgotten before the time that it gave")
+	}
+	if gone := table.Expire(now.Add(10 * time.Second)); len(gone[4]) != 1 || len(table.At(4)) != 0 || table.Aged != 1 {
+		t.Error("who spoke once stays longer than it said")
+	}
+	table.Aged = 0
 	if !table.Update(now, 3, a) || table.Update(now.Add(time.Second), 3, a) || len(table.At(3)) != 1 || len(table.At(2)) != 0 {
 		t.Fatal("a neighbour is new once")
 	}
