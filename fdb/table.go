@@ -89,7 +89,7 @@ func (t *Table) probe(mac wire.MAC, do func(at *place, e Entry) (done bool)) {
 // Find returns the Entry of an address; 0: it is not known.
 func (t *Table) Find(mac wire.MAC, now Second) (found Entry) {
 	t.probe(mac, func(at *place, e Entry) bool {
-		if e != 0 && e.MAC() == mac && !t.old(at, e, now) {
+		if e.MAC() == mac && !t.old(at, e, now) {
 			found = e
 		}
 		return e == 0 || e.MAC() == mac

@@ -103,6 +103,17 @@ func TestAnswerAges(t *testing.T) {
 	}
 }
 
+// One that is forgotten is asked at once, although it has answered since its timer last ran.
+func TestForgottenAfterItsAnswer(t *testing.T) {
+	n := New(Place{Addr: netip.MustParseAddr("10.0.0.2")})
+	serve(n, 0, 1)
+	n.Update(&wire.Binding{MAC: 7, Override: true}, at(7))
+	n.Restart(1 * second)
+	if got, want := serve(n, 1, 25), []string{"1", "2", "3", "failed 4", "11", "21"}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
 // Which claims are believed (RFC 4861 section 7.2.5).
 func TestClaims(t *testing.T) {
 	for _, c := range []struct {

@@ -182,6 +182,32 @@ func TestRelinkForgetsPromises(t *testing.T) {
 	}
 }
 
+// A port that comes where one was begins with no pause and no counts, and without what the one before used most; what that
+// one has in the switch is still accounted.
+func TestUnlink(t *testing.T) {
+	g := NewIngress(IngressConfig{
+		Enabled: 1<<0 | 1<<3, Rate: 10 * units.Gbps, Headroom: NewPool(10_000, false),
+		Thresholds: [Classes]Thresholds{{XOFF: 1000, Headroom: 5000}, 3: {XOFF: 1000, Headroom: 5000}},
+	})
+	var f Frame
+	for range 3 {
+		g.Admit(0, 900)
+		g.Admit(3, 900)
+	}
+	g.Poll(0, &f)
+	if g.PeerStopped() != 1<<0|1<<3 || g.HeadroomPeak() == 0 {
+		t.Fatal("nothing is paused")
+	}
+	g.StopPeer()
+	g.Unlink()
+	if c := g.Counters(1); c != (IngressCounters{Headroom: c.Headroom}) || g.HeadroomPeak() != 0 || g.PeerStopped() != 0 || !g.Quiet() || g.Poll(1, &f) {
+		t.Errorf("%+v, headroom %v, %+v", c, g.HeadroomPeak(), f)
+	}
+	if g.Bytes(0) != 2700 || g.Bytes(3) != 2700 || g.Headed() == 0 {
+		t.Errorf("%v and %v are accounted", g.Bytes(0), g.Bytes(3))
+	}
+}
+
 // StopPeer pauses a peer that has sent nothing, whatever is configured, until ResumePeer.
 func TestStopPeer(t *testing.T) {
 	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -266,13 +267,15 @@ func TestHeadroom(t *testing.T) {
 }
 
 func TestThresholdsValidate(t *testing.T) {
-	for _, bad := range []Thresholds{{}, {XOFF: 1, XON: 2}, {XOFF: 1, XON: -1}, {XOFF: 1, Headroom: -1}} {
+	for _, bad := range []Thresholds{{}, {XOFF: -1, XON: -1}, {XOFF: 1, XON: 2}, {XOFF: 1, XON: -1}, {XOFF: 1, Headroom: -1}, {XOFF: 1, Alpha: -0.1}, {XOFF: 1, Alpha: 1024.1}, {XOFF: 1, Alpha: math.NaN()}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v passes", bad)
 		}
 	}
-	if err := (Thresholds{XOFF: 5, XON: 5}).Validate(); err != nil {
-		t.Error(err)
+	for _, good := range []Thresholds{{XOFF: 5, XON: 5}, {XOFF: 1}, {XOFF: 1, Alpha: 1024}} {
+		if err := good.Validate(); err != nil {
+			t.Errorf("%+v: %v", good, err)
+		}
 	}
 }
 
@@ -444,13 +447,20 @@ func TestTimesMove(t *testing.T) {
 	e.Receive(now, &Frame{Enable: 1<<3 | 1<<4, Quanta: [Classes]uint16{3: 1000, 4: 500}})
 	e.Receive(now+units.Microsecond, &Frame{Enable: 1 << 4})
 	w := NewWatchdog(WatchdogConfig{Detect: units.Microsecond, Restore: units.Microsecond}, 1<<3)
+	h := NewHistory(4)
+	h.add(Pause{From: now, Until: now + 1, Priority: 3})
+	h.add(Pause{From: now + 1, Until: units.Never, Priority: 4})
 	now += 2 * units.Microsecond
 	w.Update(now, &e)
 	was, storms, next, ends, look := e.Counters(now), w.Counters(now), e.Next(), e.Ends(3), w.Next()
 	from, until := e.Last(4)
 	e.Rebase(by)
 	w.Rebase(by)
+	h.Rebase(by)
 	now -= by
+	if got, _ := h.Ended(nil); len(got) != 2 || got[0] != (Pause{From: units.Second, Until: units.Second + 1, Priority: 3}) || got[1] != (Pause{From: units.Second + 1, Until: units.Never, Priority: 4}) {
+		t.Errorf("the pauses were %+v", got)
+	}
 	if got := e.Counters(now); got != was {
 		t.Errorf("counted are %+v, were %+v", got, was)
 	}
