@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -113,6 +114,12 @@ func TestSolicitationsThatAreNone(t *testing.T) {
 		if got, ok := SolicitationTarget(ip, len(ip)); ok {
 			t.Errorf("%s: asks for %v", name, got)
 		}
+	}
+	brief := made(func(ip []byte) { ip[5] -= ndOptionLen }, false)[:IPv6Len+ndLen] // without the address of who asks
+	brief[42], brief[43] = 0, 0
+	binary.BigEndian.PutUint16(brief[42:], ^ICMPv6Sum(brief))
+	if got, ok := SolicitationTarget(brief, len(brief)); !ok || got != target {
+		t.Errorf("the shortest solicitation asks for %v, %v", got, ok)
 	}
 	group := netip.MustParseAddr("ff02::1")
 	ip := made(func(ip []byte) {

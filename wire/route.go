@@ -83,12 +83,12 @@ func source6OK(hi, lo uint64) bool {
 // are OK, and its time to live lasts.
 func Forwardable4(ip *[IPv4Len]byte, length int) bool {
 	a, b, dst := binary.BigEndian.Uint64(ip[0:8]), binary.BigEndian.Uint64(ip[8:16]), binary.BigEndian.Uint32(ip[16:20])
+	// Five words of 32 bits. Folded twice they are above 0xFFFF by 5 at most: not that, then, if folded once more.
 	sum := a>>32 + a&(1<<32-1) + b>>32 + b&(1<<32-1) + uint64(dst)
-	sum = sum>>32 + sum&(1<<32-1)
 	sum = sum>>16 + sum&(1<<16-1)
 	sum = sum>>16 + sum&(1<<16-1)
 	total := int(a >> 32 & (1<<16 - 1))
-	return sum>>16+sum&(1<<16-1) == 0xFFFF && a>>56 == 0x45 && total >= IPv4Len && total <= length && b>>56 > 1 && source4OK(uint32(b))
+	return sum == 0xFFFF && a>>56 == 0x45 && total >= IPv4Len && total <= length && b>>56 > 1 && source4OK(uint32(b))
 }
 
 // Forwardable6 reports the same of an IPv6 packet.

@@ -120,6 +120,86 @@ func TestParseTruncated(t *testing.T) {
 	}
 }
 
+// Whatever tags and headers a frame has, in whatever length they are at hand: what is said of it is what it was made of, as
+// far as a header is there as a whole.
+func TestParseOfWhatWasMade(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.Uint16()
+		want := Header{Dst: 0x020000000001, Src: 0x020000000002}
+		var b []byte
+		put := func(of ...uint16) {
+			for _, w := range of {
+				b = append(b, byte(w>>8), byte(w))
+			}
+		}
+		put(0x0200, 0, 1, 0x0200, 0, 2)
+		ends := []int{len(b) + 2}
+		for i := range rapid.IntRange(0, 2).Draw(t, "tags") {
+			tci := word.Draw(t, "tag")
+			if put(rapid.SampledFrom([]uint16{0x8100, 0x88A8}).Draw(t, "kind of tag"), tci); i == 0 {
+				want.Tagged, want.PCP = true, uint8(tci>>13)
+			}
+			ends = append(ends, len(b)+2)
+		}
+		if rapid.Bool().Draw(t, "congestion notification tag") {
+			want.CNTagged, want.FlowID = true, word.Draw(t, "flow")
+			put(0x22E9, want.FlowID)
+			ends = append(ends, len(b)+2)
+		}
+		want.TOS, want.Proto = rapid.Byte().Draw(t, "class"), rapid.SampledFrom([]byte{1, 6, 17, 17, 132}).Draw(t, "protocol")
+		v6, later := rapid.Bool().Draw(t, "v6"), false
+		start := len(b) + 2
+		if v6 {
+			want.EtherType = 0x86DD
+			put(0x86DD, 6<<12|uint16(want.TOS)<<4|rapid.Uint16Range(0, 15).Draw(t, "label"), word.Draw(t, "label"), 8, uint16(want.Proto)<<8|64)
+			b = append(b, make([]byte, 32)...)
+		} else {
+			want.EtherType = 0x0800
+			options, fragment := rapid.IntRange(0, 10).Draw(t, "options"), rapid.SampledFrom([]uint16{0, 0x4000, 0x2000, 0x2001, 9}).Draw(t, "fragment")
+			later = fragment&0x1FFF != 0
+			put(0x0800, uint16(0x45+options)<<8|uint16(want.TOS), 100, word.Draw(t, "ID"), fragment, 64<<8|uint16(want.Proto), 0)
+			b = append(b, make([]byte, 8+4*options)...)
+		}
+		l4 := len(b)
+		want.SrcPort, want.DstPort = word.Draw(t, "from"), rapid.SampledFrom([]uint16{4791, 4790, 80}).Draw(t, "to")
+		put(want.SrcPort, want.DstPort, 20, 0)
+		b = append(b, make([]byte, 12)...)
+		b = b[:rapid.SampledFrom(append(ends, start, l4-1, l4, l4+7, l4+8, l4+19, l4+20)).Draw(t, "at hand")]
+
+		var got Header
+		if Parse(b, &got); len(b) < start { // some tag is cut off: what is behind it is not said
+			if got.L3 != 0 || got.L4 != 0 || got.BTH != 0 || got.Proto != 0 {
+				t.Fatalf("%+v of % x", got, b)
+			}
+			return
+		}
+		ports := len(b) >= l4+8 && !later && (want.Proto == 6 || want.Proto == 17)
+		if want.Payload = start; len(b) >= l4 {
+			want.L3 = start
+		} else {
+			want.TOS = 0
+		}
+		if len(b) < l4 || later {
+			want.Proto = 0
+		}
+		switch {
+		case !ports:
+			want.SrcPort, want.DstPort = 0, 0
+		case want.Proto == 17 && want.DstPort == 4791 && len(b) >= l4+20:
+			want.BTH = l4 + 8
+			fallthrough
+		default:
+			want.L4 = l4
+		}
+		if want.Hash = got.Hash; got != want {
+			t.Fatalf("%+v\nwant %+v of % x", got, want, b)
+		}
+		if tci, ok := VLANTag(b); ok != (b[12] == 0x81) || ok && (tci>>13 != uint16(want.PCP) || tci&VLANID != uint16(b[14]&15)<<8|uint16(b[15])) {
+			t.Fatalf("tag %04x, %v of % x", tci, ok, b)
+		}
+	})
+}
+
 func TestHashSpreads(t *testing.T) {
 	const flows, paths = 1 << 16, 16
 	var count [paths]int
@@ -206,11 +286,13 @@ func TestSetDSCP(t *testing.T) {
 			if four[1] != dscp<<2|ecn || !IPv4ChecksumOK(four) {
 				t.Fatalf("IPv4, DSCP %d, ECN %02b: % x", dscp, ecn, four)
 			}
-			six := make([]byte, IPv6Len)
-			six[0], six[1] = 0x60|46>>2, 46&3<<6|ecn<<4|0x0A
-			SetDSCP(six, dscp)
-			if got := six[0]<<4 | six[1]>>4; got != dscp<<2|ecn || six[0]>>4 != 6 || six[1]&15 != 0x0A {
-				t.Fatalf("IPv6, DSCP %d, ECN %02b: % x", dscp, ecn, six[:2])
+			for label := range byte(16) {
+				six := make([]byte, IPv6Len)
+				six[0], six[1] = 0x60|46>>2, 46&3<<6|ecn<<4|label
+				SetDSCP(six, dscp)
+				if got := six[0]<<4 | six[1]>>4; got != dscp<<2|ecn || six[0]>>4 != 6 || six[1]&15 != label {
+					t.Fatalf("IPv6, DSCP %d, ECN %02b: % x", dscp, ecn, six[:2])
+				}
 			}
 		}
 	}
