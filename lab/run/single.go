@@ -182,7 +182,7 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 
 // notes say why flow control or marking never acted.
 func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse) (notes []string) {
-	peak, waits, marked, now := units.Size(0), uint64(0), uint64(0), n.World.Now()
+	peak, waits, marked, sent, now := units.Size(0), uint64(0), uint64(0), uint64(0), n.World.Now()
 	for _, s := range n.Switches {
 		for port, p := range s.Stats(now).Ports {
 			for prio, b := range p.Ingress.Peak {
@@ -190,6 +190,7 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 				waits += p.Credits.Waits[prio]
 				ce, _ := s.Marked(port, prio)
 				marked += ce
+				sent += p.CNMs[prio] + p.CNPs[prio]
 			}
 		}
 	}
@@ -208,13 +209,22 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		notified += n.Flow(n.World.Now(), i).Notified
 	}
 	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
-		peak := units.Size(0)
-		for _, s := range n.Switches {
-			for port := range s.Ports() {
-				peak = max(peak, s.QueuePeak(port, n.Priority))
-			}
-		}
-		notes = append(notes, fmt.Sprintf("no reaction point was ever notified: no egress queue was ever longer than %v", peak))
+		notes = append(notes, "no reaction point was ever notified: "+whyUnnotified(n, sent))
 	}
 	return notes
+}
+
+// whyUnnotified says how close queues came to a notification, or that switches sent some, which nobody took: they
+// were lost, or name no flow because data carries no CN-TAG (cnp.Carry).
+func whyUnnotified(n *build.Network, sent uint64) string {
+	if sent > 0 {
+		return fmt.Sprintf("switches sent %d CNMs or CNPs, which were lost or name no flow of their sender's", sent)
+	}
+	peak := units.Size(0)
+	for _, s := range n.Switches {
+		for port := range s.Ports() {
+			peak = max(peak, s.QueuePeak(port, n.Priority))
+		}
+	}
+	return fmt.Sprintf("no egress queue was ever longer than %v", peak)
 }
