@@ -69,7 +69,7 @@ func drawn(t *testing.T, e *experiment.Experiment, r *run.Result, schemes ...str
 // pictures that can be decoded.
 func TestWrite(t *testing.T) {
 	for panel, want := range map[string]string{
-		"{title: over time, lines: [queue]}": ">over time<", "{lines: [queue]}": ">queue, KB<", "{y: queue, sweep: [most]}": ">queue<", "{sweep: [most]}": ">most, KB<",
+		"{title: over time, lines: [queue]}": ">over time, kmax = 20KB<", "{lines: [queue]}": ">queue, KB<", "{y: queue, sweep: [most]}": ">queue<", "{sweep: [most]}": ">most, KB<",
 		"{bars: [most@20KB]}": ">most@20KB, KB<", "{fct: '*'}": ">completion time, ms<",
 	} {
 		e, r := replayed(t, "plots: ["+panel+"]\n")
@@ -224,5 +224,15 @@ func TestHeadingIsSeen(t *testing.T) {
 	alone := ink([]*web.Chart{bars(), bars()})
 	if n := ink([]*web.Chart{cdf()}, []*web.Chart{bars()}, []*web.Chart{bars()}, []*web.Chart{sizes("median"), sizes("99th percentile")}); n != alone || n < 500 {
 		t.Errorf("%d pixels of the heading are seen, of %d", n, alone)
+	}
+}
+
+// A picture of samples or of flows is of one value of a sweep, and says which; on a page the note does.
+func TestPictureSaysTheValue(t *testing.T) {
+	for panel, want := range map[string]bool{"{title: q, lines: [queue]}": true, "{title: q, sweep: [most]}": false, "{title: q, bars: [most@300KB]}": false} {
+		e, r := replayed(t, "plots: ["+panel+"]\n")
+		if got := strings.Contains(drawn(t, e, r), "kmax = 20KB"); got != want {
+			t.Errorf("%s: it says which value it is of: %v", panel, got)
+		}
 	}
 }

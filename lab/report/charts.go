@@ -96,6 +96,9 @@ func (c *charter) panel(p *experiment.Plot, r *claim.Judged) (charts []*web.Char
 	charts = slices.DeleteFunc(charts, empty)
 	for _, chart := range charts {
 		chart.Title = strings.Trim(p.Name()+": "+chart.Title, ": ")
+		if at := atValue(c.e, r.Shown(c.e)); at != "" && !c.page && len(p.Sweep)+len(p.Bars) == 0 {
+			chart.Title += ", " + at // which a page has in the note
+		}
 		if c.many {
 			chart.Title += " (" + r.World + ")"
 		}
