@@ -45,7 +45,7 @@ test: setup-test
 # The report, the page of a sweep and the live pages in headless Chromium, light and dark, wide and narrow.
 test-browser:
 	@scripts/setup.sh browser
-	CGO_ENABLED=0 go test -tags browser -run InBrowser ./internal/browser ./lab/report ./lab/sweep ./telemetry/live ./telemetry/page ./cmd/photon
+	CGO_ENABLED=0 go test -tags browser -run InBrowser ./internal/browser ./lab/live ./lab/report ./lab/sweep ./telemetry/live ./telemetry/page ./cmd/photon
 	CGO_ENABLED=0 go test -tags browser ./internal/film
 	go test -tags 'browser dpdk' -run NodePagesInBrowser ./cmd/photon
 
@@ -117,7 +117,7 @@ lint:
 	go vet -tags dpdk ./...
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags dpdk ./...
-	go vet -tags browser ./lab/report ./lab/sweep ./telemetry/live ./telemetry/page ./internal/browser ./internal/film ./cmd/photon
+	go vet -tags browser ./lab/live ./lab/report ./lab/sweep ./telemetry/live ./telemetry/page ./internal/browser ./internal/film ./cmd/photon
 	go vet -tags 'browser dpdk' ./cmd/photon
 	go vet -tags e1000e ./internal/guest
 	go vet -tags rxe ./internal/guest

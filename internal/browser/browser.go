@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,12 +81,24 @@ func Is[T any](p *Page, expression string) T {
 // JS does something in the page.
 func (p *Page) JS(statement string) { p.T.Helper(); Is[chromedp.Void](p, statement) }
 
-// Becomes waits until an expression is true.
+// Becomes waits until an expression is true, also of the page's next load.
 func (p *Page) Becomes(expression string) {
 	p.T.Helper()
-	if _, err := chromedp.Run(p.Ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(Patience))); err != nil {
-		p.T.Fatalf("never true: %s: %v", expression, err)
+	for {
+		_, err := chromedp.Run(p.Ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(Patience)))
+		if err != nil && p.Ctx.Err() == nil && loads(err) {
+			continue
+		}
+		if err != nil {
+			p.T.Fatalf("never true: %s: %v", expression, err)
+		}
+		return
 	}
+}
+
+// loads reports whether an expression has no answer because the page loads anew, as Chromium says it.
+func loads(err error) bool {
+	return strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "Cannot find context")
 }
 
 // Media makes the page believe that it is printed ("print"), or on a screen ("");

@@ -222,6 +222,7 @@ func (w *worldStatus) complete(scheme string) bool {
 // state is the document that the page asks for again and again.
 type state struct {
 	Command     string       `json:"command"`
+	Began       int64        `json:"began_us"` // when the command began, in Unix time: another is another command
 	Elapsed     float64      `json:"elapsed_seconds"`
 	Left        *float64     `json:"left_seconds"` // nil: it is not known
 	Part        float64      `json:"part"`
@@ -293,7 +294,7 @@ func (b *Status) Traces(run, from int, details bool) any {
 func (b *Status) state(id string) state {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := state{Command: b.command, Elapsed: time.Since(b.begin).Seconds(), Over: b.ended > 0, Fault: b.fault}
+	s := state{Command: b.command, Began: b.begin.UnixMicro(), Elapsed: time.Since(b.begin).Seconds(), Over: b.ended > 0, Fault: b.fault}
 	part, left := b.progress()
 	if s.Part = part; s.Over {
 		s.Elapsed = b.ended.Seconds()

@@ -427,3 +427,20 @@ claims:
 		}
 	}
 }
+
+// Every document of a command says when that began, so that a page notices another one at its address.
+func TestStatusTellsCommandsApart(t *testing.T) {
+	began := map[int64]int{}
+	for range 2 {
+		page := site.Of(NewStatus("pcn/fig11", []*experiment.Experiment{fig11(t)}, func() (float64, time.Duration) { return 0, 0 })).Handler()
+		for range 2 {
+			began[asked[struct {
+				Began int64 `json:"began_us"`
+			}](t, page, "state").Began]++
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if len(began) != 2 || began[0] != 0 {
+		t.Errorf("the begins of two commands: %v", began)
+	}
+}
