@@ -202,6 +202,18 @@ func saysNothing(n *yaml.Node) bool {
 
 const singleValue = "a single value belongs here (in quotes if there is a colon in it)"
 
+// withoutUnit says of a quantity in place of a number that it has no unit: which it is in, the page of its key says.
+func withoutUnit(what string) string {
+	_, text, _ := strings.Cut(what, "`")
+	text = strings.TrimSuffix(text, "`")
+	for end := len(text) - 1; end > 0; end-- {
+		if _, err := strconv.ParseFloat(text[:end], 64); err == nil {
+			return fmt.Sprintf(" without the unit %q (sizes are in bytes, times in seconds, rates in bit/s)", text[end:])
+		}
+	}
+	return ""
+}
+
 // plain is an error of the YAML library without Go's names of fields and types; into is what was decoded to.
 func plain(message string, into any) string {
 	if key, ok := strings.CutPrefix(message, "field "); ok {
@@ -225,7 +237,7 @@ func plain(message string, into any) string {
 	case strings.HasPrefix(to, "int"), strings.HasPrefix(to, "uint"):
 		return "a whole number belongs here"
 	case strings.HasPrefix(to, "float"):
-		return "a number belongs here"
+		return "a number belongs here" + withoutUnit(what)
 	case to == "bool":
 		return "true or false belongs here"
 	case strings.HasPrefix(to, "["):

@@ -86,3 +86,17 @@ measure: {kind: dynamics, from: T0, to: C0, sample: 10us, steady: {from: 0s, to:
 		}
 	}
 }
+
+// A value of a metric is a number. Who gives it a unit, as every parameter has one, is told which unit it is in.
+func TestValuesHaveNoUnit(t *testing.T) {
+	for value, want := range map[string]string{
+		"20KB":  `a number belongs here without the unit "KB" (sizes are in bytes, times in seconds, rates in bit/s)`,
+		"1e3us": `a number belongs here without the unit "us" (sizes are in bytes, times in seconds, rates in bit/s)`,
+		"much":  "a number belongs here",
+	} {
+		_, err := Parse("x.yaml", []byte("id: x\nmeasure:\n  metrics:\n  - {name: m, do: time_above, of: q, value: "+value+"}\n"))
+		if err == nil || err.Error() != "x.yaml:4: "+want {
+			t.Errorf("%s: %v, want %s", value, err, want)
+		}
+	}
+}
