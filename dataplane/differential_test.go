@@ -69,6 +69,9 @@ func anyForwarding(t *rapid.T, c *dataplane.SwitchConfig) {
 		return
 	}
 	c.Router = dataplane.Router{MAC: routerMAC, Addresses: []netip.Addr{netip.MustParseAddr("10.0.9.1"), netip.MustParseAddr("fd00:9::1")}}
+	if rapid.Bool().Draw(t, "more addresses") { // which are less near to hosts, and differ from theirs in an earlier byte
+		c.Router.Addresses = append(c.Router.Addresses, netip.MustParseAddr("10.1.0.1"), netip.MustParseAddr("fd01::1"))
+	}
 	if rapid.Bool().Draw(t, "ICMP") {
 		c.Router.ICMP = dataplane.ICMP{Rate: draw(t, "errors a second", 1_000_000, 1_000_000, 50_000), Burst: draw(t, "errors at once", 100, 2, 1), DSCP: draw[uint8](t, "DSCP of errors", 48, 48, 26, 0)}
 		if rapid.Bool().Draw(t, "addresses of ports") {

@@ -123,7 +123,7 @@ func (s *Switch) sendOwn(now units.Time, p *switchPort, x ownPacket) {
 
 // tooLongToRoute sends "too big" for a packet that is longer than any frame the switch takes, if it would be routed.
 func (s *Switch) tooLongToRoute(now units.Time, p *switchPort, f *fabric.Frame, h *wire.Header) {
-	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || f.L3() == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
+	if s.routes == nil || h.Dst != s.routes.mac || h.Src.Multicast() || h.Src == 0 || !s.plainlyIP(p, f) || s.lanOf(p, p.env.Bytes(f)) == nil {
 		return
 	}
 	ip := p.env.Bytes(f)[f.L3():]

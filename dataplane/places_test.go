@@ -420,6 +420,15 @@ func TestPortsComeAndGo(t *testing.T) {
 			if err := r.sw.Audit(); err != nil {
 				rt.Fatal(err)
 			}
+			for i := range places { // however often ports came and went, its worker looks after each once
+				n := 0
+				for _, w := range r.sw.workers {
+					n += len(w.ports) - len(slices.DeleteFunc(slices.Clone(w.ports), func(p int) bool { return p == i }))
+				}
+				if n > 1 || there(i) && (n != 1 || !slices.Contains(r.sw.ports[i].worker.ports, i)) {
+					rt.Fatalf("port %d is served %d times, not once by worker %d", i, n, r.sw.ports[i].worker.number)
+				}
+			}
 		}
 		r.in(1, pauseFrame(3, 0), 60)
 		for range 100 {

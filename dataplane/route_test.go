@@ -572,6 +572,10 @@ func TestCheckOfRoutes(t *testing.T) {
 		"route 10.0.0.0/24: there is no port 4":              func(c *SwitchConfig) { c.Router.Routes[0].Via[0].Port = 4 },
 		"is no neighbour's address":                          func(c *SwitchConfig) { c.Router.Routes[0].Via[0].MAC = routerMAC },
 		"route 10.0.0.0/24: there is no VLAN 7":              func(c *SwitchConfig) { c.Router.Routes[0].Via[0].VLAN = 7 },
+		"a DSCP is from 0 to 63":                             func(c *SwitchConfig) { c.Router.ICMP = ICMP{Rate: 1, Burst: 1, DSCP: 64} },
+		"icmp: a DSCP is from 0":                             func(c *SwitchConfig) { c.Router.ICMP = ICMP{DSCP: 64} },
+		"a burst is from 1 frame to 1000":                    func(c *SwitchConfig) { c.Router.ICMP = ICMP{Rate: 1} },
+		"it has a positive rate":                             func(c *SwitchConfig) { c.Router.ICMP = ICMP{Rate: -1, Burst: 1} },
 		"static entry 02:00:00:00:00:fe: that is the router": func(c *SwitchConfig) { c.Static[0].MAC = routerMAC },
 	} {
 		c := routerConfig()
