@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gopacket/gopacket"
@@ -189,6 +190,35 @@ func TestNICNotifiesEveryKindOfFlow(t *testing.T) {
 		expect(t, name+": CNPs of the flow", a.rps[1].cnps, 1)
 		expect(t, name+": handled", a.stats().RPHandled, 1)
 		expect(t, name+": marks seen", b.stats().NPMarked, 1)
+	}
+}
+
+// A CNP for which there is no memory waits until there is some, and nothing waits for it: what is queued leaves, and gives
+// its own back.
+func TestNICWithoutMemoryForCNPs(t *testing.T) {
+	b := newBench(t, nil)
+	marked := rxe(t, 2, 1, 0x11, wire.OpSendOnly, dscp26|wire.CE, []byte("marked"))
+	b.receive(agent.Wire, marked)
+	b.transmit(agent.Application)
+	for range 3 {
+		b.receive(agent.Application, rxe(t, 1, 2, 0x12, wire.OpSendOnly, dscp26|ect0, []byte("data")))
+	}
+	free := slices.Clone(b.pool.Slots())
+	b.pool.SetSlots(nil)
+	var sent []byte
+	for end := b.now + ms; b.now < end && len(sent) < 3; b.now += units.Microsecond {
+		var one [1]dataplane.Frame // a buffer that leaves is not back at once
+		for b.nic.Next(b.now, agent.Wire) <= b.now && b.nic.Transmit(b.now, agent.Wire, one[:]) == 1 {
+			sent = append(sent, wire.BTH(b.pool.Header(one[0])[42:]).Opcode())
+			free = append(free, one[0].Ref)
+		}
+	}
+	if !bytes.Equal(sent, []byte{wire.OpSendOnly, wire.OpSendOnly, wire.OpSendOnly}) {
+		t.Errorf("without memory for a CNP % x leave", sent)
+	}
+	b.pool.SetSlots(free)
+	if got := b.transmit(agent.Wire); len(got) != 1 || wire.BTH(got[0][42:]).Opcode() != wire.OpCNP {
+		t.Errorf("when there is memory again %d frames leave", len(got))
 	}
 }
 

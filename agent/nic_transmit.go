@@ -73,11 +73,13 @@ func (n *NIC) pause(now units.Time) (f fabric.Frame, ok bool) {
 }
 
 // send takes the next frame for the wire: of the highest priority that is not
-// paused, CNPs, then what belongs to no flow, then flows in turn.
+// paused, CNPs, then what belongs to no flow, then flows in turn. A CNP or an echo
+// for which there is no memory waits: what is queued leaves meanwhile, and gives some back.
 func (n *NIC) send(now units.Time) (fabric.Frame, bool) {
-	for {
+	for lacking := false; ; {
 		ready := n.pacer.Advance(now) | n.ready
-		if n.delayed.cnpDue(n.config.NP.Next()) <= now || !n.echoes.empty() {
+		notice, echo := !lacking && n.delayed.cnpDue(n.config.NP.Next()) <= now, !lacking && !n.echoes.empty()
+		if notice || echo {
 			ready |= 1 << n.cnpPrio
 		}
 		if ready &^= n.egress.Paused(); ready == 0 {
@@ -85,19 +87,15 @@ func (n *NIC) send(now units.Time) (fabric.Frame, bool) {
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
 		var f fabric.Frame
+		made := false
 		switch {
-		case prio == n.cnpPrio && n.delayed.cnpDue(n.config.NP.Next()) <= now:
-			made, stop := false, false
-			if f, made, stop = n.notify(now); stop {
-				return f, false
-			}
-			if !made {
+		case prio == n.cnpPrio && notice:
+			if f, made, lacking = n.notify(now); !made {
 				continue
 			}
-		case prio == n.cnpPrio && !n.echoes.empty():
-			stop := false
-			if f, _, stop = n.echo(); stop {
-				return f, false
+		case prio == n.cnpPrio && echo:
+			if f, made, lacking = n.echo(); !made {
+				continue
 			}
 		case n.ready>>prio&1 != 0:
 			if f = n.cells.pop(&n.control[prio]); n.control[prio].n == 0 {
