@@ -11,6 +11,7 @@ import (
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/fabric"
+	"photon/marking"
 	"photon/pfc"
 	"photon/ratelimit"
 	"photon/scheme"
@@ -66,7 +67,8 @@ type NICNode struct {
 	App    fabric.Link // to the application
 	Scheme *scheme.Scheme
 
-	warnings []string
+	switchNotifies bool // by CNPs, in place of the receiver
+	warnings       []string
 }
 
 // IsNIC reports whether the agent carries the frames of applications.
@@ -294,6 +296,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 		return nil, fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
 	}
 	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, link.Rate)
+	_, n.switchNotifies = parts.CP(marking.Place{Rate: link.Rate}).(marking.Notifier)
 	s.NP, s.NewRP, s.Carry, s.Period = parts.NP(s.Receivers), parts.RP, parts.Carry, a.Period.Or(parts.Every)
 	if err := s.Check(); err != nil {
 		return nil, fail(a.Device, "application: %v", err)
@@ -379,7 +382,7 @@ var errNotHost = errors.New("an agent with `role: nic` is no host")
 // Describe prints what is in force, for the operator to see at the start.
 func (n *NICNode) Describe() []string {
 	c := &n.Config
-	full, ecn, set, app := "drops its next frame", "kept", "kept", "as fast as the device takes frames"
+	full, ecn, set, app, taken := "drops its next frame", "kept", "kept", "as fast as the device takes frames", ""
 	if c.HoldFull {
 		full = "holds the application's port, other flows' frames too"
 	}
@@ -392,12 +395,15 @@ func (n *NICNode) Describe() []string {
 	if n.App.Rate > 0 {
 		app = n.App.Rate.String()
 	}
+	if c.Period > 0 {
+		taken = fmt.Sprintf(", a flow takes one in %v", c.Period)
+	}
 	lines := []string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
 		fmt.Sprintf("wire %v, to the application %s, mtu %d", n.Link.Rate, app, c.MTU),
 		fmt.Sprintf("to the wire: %d flows, %d frames in all, %d of a flow, whose full queue %s; DSCP %s", c.Flows, c.Queue, c.FlowQueue, full, set),
 		fmt.Sprintf("to the application: xoff %v, xon %v, headroom %v, lossy queues %v; marks are %s", c.PFC.XOFF, c.PFC.XON, c.PFC.Headroom, c.Tail, ecn),
-		fmt.Sprintf("PFC and ECN on %08b; CNPs have priority %d, a flow takes one in %v", c.Lossless, c.DSCP[c.ControlDSCP], c.Period),
+		fmt.Sprintf("PFC and ECN on %08b; CNPs have priority %d%s", c.Lossless, c.DSCP[c.ControlDSCP], taken),
 	}
 	if c.NPDelay > 0 || c.PauseDelay > 0 {
 		lines = append(lines, fmt.Sprintf("CNPs leave %v after they were decided, PFC frames are obeyed %v after they came", c.NPDelay, c.PauseDelay))
@@ -408,8 +414,8 @@ func (n *NICNode) Describe() []string {
 	if shim := agent.ShimLen(c.Carry); shim > 0 {
 		lines = append(lines, fmt.Sprintf("frames under the scheme travel inside packets of the NICs' own, up to %d bytes longer, and each is answered: the other end must be a NIC, too", shim))
 	}
-	if n.Scheme.Name == "pacc" {
-		lines = append(lines, "pacc's switches notify RoCEv2 flows only: others are not slowed down")
+	if n.switchNotifies {
+		lines = append(lines, n.Scheme.Name+"'s switches notify RoCEv2 flows only: others are not slowed down")
 	}
 	if c.SetDSCP == 0 {
 		prios := []int{}

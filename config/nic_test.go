@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"photon/scheme"
 )
 
 // What a full queue of a flow does depends on what can wait behind the port of applications, unless the
@@ -146,6 +148,38 @@ func TestInertSchemesAreTold(t *testing.T) {
 			if got != want {
 				t.Errorf("%s%s\n got %s\nwant %s", of, text, got, want)
 			}
+		}
+	}
+}
+
+// What a NIC says of a scheme goes by what its congestion point does, not by its name: a scheme of one's own whose
+// switches notify has the same limit. A time between two notifications is said if there is one.
+func TestNICSaysWhoNotifies(t *testing.T) {
+	said := func(name string) string {
+		t.Helper()
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: net_tap0}\nscheme: {name: "+name+"}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(n.Describe(), "\n")
+	}
+	own, err := scheme.Get("pacc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mine", "pacc"} {
+		own.Name = name
+		if text := said("pacc"); !strings.Contains(text, name+"'s switches notify RoCEv2 flows only") || !strings.Contains(text, "a flow takes one in 4us") {
+			t.Errorf("of %s:\n%s", name, text)
+		}
+	}
+	for _, name := range []string{"qcn", "none", "timely"} {
+		if text := said(name); strings.Contains(text, "switches notify") || strings.Contains(text, "takes one in") {
+			t.Errorf("of %s:\n%s", name, text)
 		}
 	}
 }
