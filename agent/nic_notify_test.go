@@ -207,7 +207,7 @@ func TestNICWithoutMemoryForCNPs(t *testing.T) {
 	b.pool.SetSlots(nil)
 	var sent []byte
 	for end := b.now + ms; b.now < end && len(sent) < 3; b.now += units.Microsecond {
-		var one [1]dataplane.Frame // a buffer that leaves is not back at once
+		var one [1]fabric.Frame // a buffer that leaves is not back at once
 		for b.nic.Next(b.now, agent.Wire) <= b.now && b.nic.Transmit(b.now, agent.Wire, one[:]) == 1 {
 			sent = append(sent, wire.BTH(b.pool.Header(one[0])[42:]).Opcode())
 			free = append(free, one[0].Ref)
