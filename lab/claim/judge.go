@@ -46,7 +46,7 @@ type Measurement struct {
 	AtMost   *float64         `json:"at_most,omitempty"`  // the same of what has no end below, and of a quotient by what never happened
 	Unknown  bool             `json:"unknown,omitempty"`  // a quotient is senseless or of two zeros, or what is no time lacks a value
 	Interval []*float64       `json:"interval"`           // null: there is one seed; an end that is null is without bound
-	Of       string           `json:"of"`                 // what is over the seeds: the median or the mean
+	Of       string           `json:"of"`                 // what is over the seeds: the median, the mean, the min or the max
 	N        int              `json:"n"`
 	Never    int              `json:"never"` // in so many of them it never happened
 	Verdict  Verdict          `json:"verdict"`
@@ -115,7 +115,7 @@ func (m *Measurement) is(p *experiment.Part) bool {
 func (m Measurement) judgedAgain(p *experiment.Part) Measurement {
 	est := estimated{value: m.number(m.Measured), least: m.AtLeast, most: m.AtMost, n: m.N, never: m.Never}
 	if m.Unknown {
-		est.value = math.NaN()
+		est.value, m.Interval = math.NaN(), nil
 	}
 	est.low, est.high = est.value, est.value
 	if len(m.Interval) == 2 {
@@ -205,8 +205,13 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 		for i, k := range runs {
 			drawn[i] = x.v[k]
 		}
-		if p.Statistic() == "mean" {
+		switch p.Statistic() {
+		case "mean":
 			return stat.Mean(drawn)
+		case "min":
+			return slices.Min(drawn)
+		case "max":
+			return slices.Max(drawn)
 		}
 		return stat.Median(drawn)
 	}
@@ -355,7 +360,7 @@ func quotient(a, b, neither float64) float64 {
 // put writes down the numbers.
 func (est *estimated) put(p *experiment.Part, m *Measurement) {
 	m.Measured, m.N, m.Never, m.Unknown = run.Finite(est.value), est.n, est.never, math.IsNaN(est.value)
-	if est.sure {
+	if est.sure && !m.Unknown { // around what is no number there is none, whatever was drawn
 		m.Interval = []*float64{run.Finite(est.low), run.Finite(est.high)}
 	}
 	for _, v := range []float64{est.value, est.low, est.high} {

@@ -88,6 +88,22 @@ func TestCasesOfTheRule(t *testing.T) {
 	}
 }
 
+// Nothing by nothing is no number, and what is drawn from it gives none an interval.
+func TestNoNumberHasNoInterval(t *testing.T) {
+	r := result(map[string][]float64{"none": {0, 0, 0, 0}, "few": {0, 0, 0, 1}})
+	for _, schemes := range [][]string{{"none", "none"}, {"none", "few"}} {
+		p := experiment.Part{Schemes: schemes, Metric: "x", As: experiment.Reduction, Stat: "median", Paper: ptr(0.8)}
+		m := judge(watched(t), &experiment.Claim{ID: "c", Part: p}, r).Measurement
+		old := m
+		old.Interval = []*float64{ptr(0), ptr(0)} // as a file of an older version has it
+		for _, m := range []Measurement{m, old.judgedAgain(&p)} {
+			if !m.Unknown || m.Verdict != Differs || m.Interval != nil || m.Spread() != "" {
+				t.Errorf("%v: %s, unknown %v, from %q", schemes, m.Says(), m.Unknown, m.Spread())
+			}
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	never := stat.Never
 	r := result(map[string][]float64{
@@ -139,6 +155,9 @@ func TestJudge(t *testing.T) {
 		{"never in most", experiment.Part{Schemes: []string{"often"}, Paper: ptr(2)}, "differs", nil},
 		{"never in few", experiment.Part{Schemes: []string{"rarely"}, Paper: ptr(10)}, "reproduced", ptr(10)},
 		{"a part of the runs", experiment.Part{Schemes: []string{"half"}, As: experiment.Fraction, Stat: "mean", Limit: ptr(0.05), Bound: experiment.AtLeast}, "holds", ptr(0.5)},
+		{"the worst of all runs", experiment.Part{Schemes: []string{"noisy"}, Stat: "max", Paper: ptr(29.9), Bound: experiment.AtMost}, "differs (direction)", ptr(30)},
+		{"the worst of all runs, below", experiment.Part{Schemes: []string{"noisy"}, Stat: "min", Limit: ptr(1), Bound: experiment.AtLeast}, "holds", ptr(1)},
+		{"a worst that never came", experiment.Part{Schemes: []string{"rarely"}, Stat: "max", Paper: ptr(20), Bound: experiment.AtMost}, "differs", nil},
 		{"fewer of them", experiment.Part{Schemes: []string{"half", "all"}, As: experiment.Reduction, Stat: "mean", Limit: ptr(0), Bound: experiment.AtLeast}, "holds", ptr(0.5)},
 	} {
 		c.part.Metric = "x"

@@ -135,8 +135,13 @@ func judgedOnPaper(p *experiment.Part, samples [][]float64) string {
 			drawn = append(drawn, rat(x[k]).r)
 		}
 		slices.SortFunc(drawn, (*big.Rat).Cmp)
-		if p.Stat != "mean" {
+		switch p.Stat {
+		case "":
 			drawn = drawn[(n-1)/2 : n/2+1]
+		case "min":
+			drawn = drawn[:1]
+		case "max":
+			drawn = drawn[n-1:]
 		}
 		sum := new(big.Rat)
 		for _, y := range drawn {
@@ -216,9 +221,7 @@ func drawClaim(t *rapid.T) experiment.Part {
 	case experiment.Fraction:
 		numbers = []float64{0, 0.2, 0.5, 0.9, 1}
 	}
-	if rapid.Bool().Draw(t, "mean") {
-		p.Stat = "mean"
-	}
+	p.Stat = rapid.SampledFrom([]string{"", "mean", "min", "max"}).Draw(t, "stat")
 	number := rapid.SampledFrom(numbers).Draw(t, "number")
 	p.Bound = rapid.SampledFrom([]experiment.Bound{"", experiment.AtLeast, experiment.AtMost}).Draw(t, "bound")
 	none := p.As == experiment.Ratio && number == 1 || p.As == experiment.Reduction && number == 0 ||

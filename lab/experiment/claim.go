@@ -39,7 +39,7 @@ type Part struct {
 	// number is on that side of it, else no further from it than a part within of it.
 	Limit  *float64 `yaml:"limit"`
 	Within float64  `yaml:"within"`
-	Stat   string   `yaml:"stat"` // over the seeds: median, or mean of what is a part of the runs
+	Stat   string   `yaml:"stat"` // over the seeds: median; mean of what is a part of the runs; min or max of what is never worse
 	Unit   string   `yaml:"unit"`
 }
 
@@ -162,8 +162,8 @@ func (e *Experiment) checkPart(p *Part) error {
 		return fmt.Errorf("as %s: a ratio or a reduction is of two schemes, or has `over`, and nothing else has", kind)
 	case p.Bound != "" && p.Bound != AtLeast && p.Bound != AtMost:
 		return fmt.Errorf("bound %q: at_least or at_most", p.Bound)
-	case p.Stat != "" && p.Stat != "median" && p.Stat != "mean":
-		return fmt.Errorf("stat %q: median or mean, over the seeds", p.Stat)
+	case !slices.Contains([]string{"median", "mean", "min", "max"}, p.Statistic()):
+		return fmt.Errorf("stat %q: median, mean, min or max, over the seeds", p.Stat)
 	case p.Paper != nil && p.Limit != nil:
 		return fmt.Errorf("either the paper prints a number, or a limit says what its words come to")
 	case p.Paper == nil && p.Limit == nil && (p.Bound != "" || p.Within != 0):
