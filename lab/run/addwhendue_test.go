@@ -148,9 +148,17 @@ func TestMemoryDoesNotGrowWithFlows(t *testing.T) {
 			m.flows = len(r.ended)
 			return m
 		}
-		once := run(1)
+		// A thread that Go starts meanwhile has memory, too: of two runs the one with less counts.
+		least := func(times units.Time) measured {
+			a, b := run(times), run(times)
+			if b.added < a.added {
+				return b
+			}
+			return a
+		}
+		once := least(1)
 		for _, times := range []units.Time{4, 16} {
-			m := run(times)
+			m := least(times)
 			more := m.flows - once.flows
 			t.Logf("%s: %d flows: %d bytes in all, %d added by the run, %d allocations; %d flows: %d, %d, %d", name,
 				once.flows, once.heap, once.added, once.mallocs, m.flows, m.heap, m.added, m.mallocs)
