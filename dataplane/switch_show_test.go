@@ -55,12 +55,14 @@ func TestNotificationsAreCounted(t *testing.T) {
 	c.CP = func(q marking.Place) marking.CP {
 		return marking.NewQCN(marking.QCNParams{SetPoint: 2 * units.KB, Weight: 2, SampleBase: 10 * units.KB}, 1)
 	}
-	r := newRig(t, c)
-	for range 15 {
-		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
-	}
-	if n := r.stats(1).CNMs[3]; n == 0 || n != uint64(len(r.out(0, 64))) {
-		t.Errorf("%d CNMs counted", n)
+	for _, b := range [][]byte{packet(0, 1, 26, wire.ECT0), withTag(packet(0, 1, 26, wire.ECT0), 3<<13|20)} { // a tag is nothing without VLANs
+		r := newRig(t, c)
+		for range 15 {
+			r.in(0, b, 1000)
+		}
+		if n := r.stats(1).CNMs[3]; n == 0 || n != uint64(len(r.out(0, 64))) {
+			t.Errorf("%d CNMs counted", n)
+		}
 	}
 	c.CP = func(q marking.Place) marking.CP {
 		if q.Port == 1 {
@@ -68,7 +70,7 @@ func TestNotificationsAreCounted(t *testing.T) {
 		}
 		return marking.None{}
 	}
-	r = newRig(t, c)
+	r := newRig(t, c)
 	r.now = 3 * us
 	r.out(1, 1)
 	if st := r.stats(1); st.CNPs[3] != 3 || len(r.out(0, 8)) != 3 {
