@@ -184,6 +184,11 @@ func TestNICNotifiesEveryKindOfFlow(t *testing.T) {
 		if wire.MACAt(cnps[0]) != mac(1) || wire.MACAt(cnps[0][6:]) != mac(2) {
 			t.Errorf("%s: CNP from %v to %v", name, wire.MACAt(cnps[0][6:]), wire.MACAt(cnps[0]))
 		}
+		if ip := cnps[0][14:]; ip[0]>>4 == 6 { // RFC 8200 section 3: the traffic class is behind the version
+			expect(t, name+": DSCP of the CNP", int(ip[0]&15)<<2|int(ip[1]>>6), 48)
+		} else {
+			expect(t, name+": DSCP of the CNP", int(ip[1]>>2), 48)
+		}
 		a.receive(agent.Wire, cnps[0])
 		expect(t, name+": the application sees", len(a.transmit(agent.Application)), 0)
 		expect(t, name+": CNPs of the other flow", a.rps[0].cnps, 0)

@@ -19,6 +19,7 @@ func TestNICConfigurationErrors(t *testing.T) {
 		good + "  match: [{port: 5, qp: 6}]\n":                                              ":5: a flow is named by ports or by a queue pair",
 		good + "  match: [{to: 10.0.0.1/24}]\n":                                             ":5: prefix 10.0.0.1/24 has bits beyond its length",
 		good + "  match: [{weight: 0}]\n":                                                   ":5: weight 0: from 1 to 255",
+		good + "  match: [{port: 5, rate: 0bps}]\n":                                         ":5: rate 0bps must be positive",
 		good + "tenants: [{name: gold, weight: 300}]\n":                                     ":5: tenant gold: weight 300",
 		good + "np_delay: -1us\n":                                                           ":5: delay -1us must not be negative",
 		good + "ip: 10.0.0.1\n":                                                             ":5: ip: a NIC has no address",
