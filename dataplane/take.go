@@ -155,12 +155,12 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>fabric.KeyPortBits != key>>fabric.KeyPortBits {
 			where := f.Words()[0]
 			if e.Unseen>>prio&1 == 0 {
-				seen := &scratchOf(w.env.Pool).frame // x.Left may move
+				seen := &scratchOf(w.env.Pool).frame // x.Departures may move
 				seen.Put(where, what)
 				s.showPassingInSpan(x, now, &s.ports[out], seen)
 				what = seen.Words()[1]
 			}
-			d := x.Leave()
+			d := x.AddDeparture()
 			d.Put(where, what)
 			gone := now + wire.Took(length)
 			d.Gone, d.Port, e.Free = gone, int32(out), gone
