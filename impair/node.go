@@ -231,7 +231,7 @@ func (p *port) do(now units.Time, r *rule, f *fabric.Frame) {
 	case Mark:
 		b := p.env.Bytes(f)
 		var h wire.Header
-		if ecn := b; wire.Parse(ecn, &h) && h.L3 > 0 && (h.TOS&3 == wire.ECT0 || h.TOS&3 == wire.ECT1) {
+		if wire.Parse(b, &h) && h.L3 > 0 && (h.TOS&3 == wire.ECT0 || h.TOS&3 == wire.ECT1) {
 			wire.SetECN(b[h.L3:], wire.CE)
 			f.Digest = 0
 			p.count.Marked++
