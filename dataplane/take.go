@@ -8,9 +8,9 @@ import (
 	"photon/units"
 )
 
-// A switch can be handed all that arrives within a span of time (span.go). Most of the time nothing that happens at one
-// egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a port
-// is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
+// A switch can be handed all that arrives within a span of time (fabric.Span). Most of the time nothing that happens at
+// one egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a
+// port is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
 // difference. So frames go through the stages together, and there is no event for each departure.
 //
 // Where that is not so, one event is handled after the other (inorder.go); also where ports have credits or samples for
