@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"time"
 
@@ -215,8 +216,8 @@ func (d *daemon) logMismatches(port int, x *announced) {
 			now = append(now, m.Text)
 		}
 		before := x.logged[key]
-		for i, text := range now {
-			if i >= len(before) || before[i] != text {
+		for _, text := range now {
+			if !slices.Contains(before, text) {
 				d.log.Warnf("port %s: it and its neighbour %s disagree: %s", d.port(port), system(&peer.Info), text)
 			}
 		}
