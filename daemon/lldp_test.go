@@ -2,11 +2,14 @@ package daemon
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"photon/fabric"
 	"photon/lldp"
+	"photon/units"
 )
 
 // Each thing that a port and its neighbour disagree about is logged once, also when another is put right before it, and
@@ -53,4 +56,38 @@ func dcbx(pfc, share uint8) (x lldp.DCBX) {
 	x.PFC = &lldp.PFC{Priority: pfc}
 	x.ETS = &lldp.ETS{Class: [8]uint8{1: 1}, Bandwidth: [8]uint8{share, 100 - share}, Algorithm: [8]uint8{lldp.Shares, lldp.Shares}}
 	return x
+}
+
+// A reload that changes how often LLDP is sent has effect, also if what is sent says the same for as long as before.
+func TestIntervalOfLLDPChanges(t *testing.T) {
+	x := newLinked(t, "lldp: {interval: 30s, hold: 4}\n")
+	for _, every := range []units.Time{30, 60, 20, 30} {
+		x.write(fmt.Sprintf("lldp: {interval: %ds, hold: %d}\n", every, 120/every))
+		if _, err := x.reload(); err != nil {
+			t.Fatal(err)
+		}
+		x.watchNeighbours(time.Now())
+		x.announced(10 * units.Second) // the first come sooner
+		if got, want := x.announced(1200*units.Second), int(1200/every); got < want-1 || got > want+1 {
+			t.Errorf("%d frames in 20 minutes, one every %d s", got, every)
+		}
+	}
+}
+
+// announced lets time pass, and returns how many frames the first port sent.
+func (x *linked) announced(span units.Time) (frames int) {
+	end := x.world.now + span
+	burst := make([]fabric.Frame, 8)
+	for {
+		at := x.sw.Next(x.world.now, 0)
+		if at > end {
+			x.world.now = end
+			return frames
+		}
+		x.world.now = at
+		for _, f := range burst[:x.sw.Transmit(at, 0, burst)] {
+			frames++
+			x.env.Free(f)
+		}
+	}
 }
