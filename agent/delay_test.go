@@ -60,7 +60,7 @@ func TestNPDelay(t *testing.T) {
 	}
 }
 
-// lastBefore runs a sender that is paused at 1 ms for so many quanta and returns
+// pausedFor runs a sender that is paused at 1 ms for so many quanta and returns
 // how many frames it sends after that, and for how long it was paused by then.
 func pausedFor(t *testing.T, delay units.Time, frames ...pfc.Frame) (sent uint64, paused units.Time) {
 	p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.PauseDelay = delay })

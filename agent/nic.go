@@ -153,12 +153,13 @@ type NIC struct {
 	echoes  ackQueue
 	ack     ratelimit.Ack // scratch
 
-	took   [pfc.Classes]uint64 // frames taken from the application
-	given  [pfc.Classes]uint64 // frames queued for the application
-	ended  [pfc.Classes]uint64 // frames from the wire that ended here as they should
-	made   [pfc.Classes]uint64 // frames that began here
-	taken  [pfc.Classes]uint64 // of took, that were sent
-	passed [pfc.Classes]uint64 // of given, that were handed over
+	// What Audit counts with, in frames by priority.
+	took   [pfc.Classes]uint64 // queued for the wire, of the application
+	sent   [pfc.Classes]uint64 // of them sent
+	made   [pfc.Classes]uint64 // sent, and made here
+	given  [pfc.Classes]uint64 // queued for the application, from the wire
+	handed [pfc.Classes]uint64 // of them handed over
+	ended  [pfc.Classes]uint64 // from the wire, which ended here as they should
 }
 
 // appFlow is what a sender knows of a flow.
@@ -329,13 +330,13 @@ func (n *NIC) Audit() error {
 		switch {
 		case app.RxFrames[prio] != n.took[prio]+fromApp[prio]:
 			return fmt.Errorf("priority %d: %d frames from the application, %d taken and %d discarded", prio, app.RxFrames[prio], n.took[prio], fromApp[prio])
-		case n.took[prio] != n.taken[prio]+waiting[prio]:
-			return fmt.Errorf("priority %d: %d frames taken from the application, %d sent and %d waiting", prio, n.took[prio], n.taken[prio], waiting[prio])
-		case w.TxFrames[prio] != n.taken[prio]+n.made[prio]:
-			return fmt.Errorf("priority %d: %d frames sent, %d of the application and %d made here", prio, w.TxFrames[prio], n.taken[prio], n.made[prio])
+		case n.took[prio] != n.sent[prio]+waiting[prio]:
+			return fmt.Errorf("priority %d: %d frames taken from the application, %d sent and %d waiting", prio, n.took[prio], n.sent[prio], waiting[prio])
+		case w.TxFrames[prio] != n.sent[prio]+n.made[prio]:
+			return fmt.Errorf("priority %d: %d frames sent, %d of the application and %d made here", prio, w.TxFrames[prio], n.sent[prio], n.made[prio])
 		case w.RxFrames[prio] != n.given[prio]+n.ended[prio]+fromWire[prio]:
 			return fmt.Errorf("priority %d: %d frames from the wire, %d for the application, %d that ended here and %d discarded", prio, w.RxFrames[prio], n.given[prio], n.ended[prio], fromWire[prio])
-		case n.given[prio] != n.passed[prio]+uint64(n.up[prio].n) || app.TxFrames[prio] != n.passed[prio]:
+		case n.given[prio] != n.handed[prio]+uint64(n.up[prio].n) || app.TxFrames[prio] != n.handed[prio]:
 			return fmt.Errorf("priority %d: %d frames for the application, %d handed over and %d waiting", prio, n.given[prio], app.TxFrames[prio], n.up[prio].n)
 		}
 	}

@@ -20,10 +20,10 @@ type NICFlow struct {
 	Notified         uint64     // notifications that counted
 }
 
-// Slots is how many flows there can be. It is called between bursts.
+// Slots is how many flows there can be: their slots are 0 to Slots()-1.
 func (n *NIC) Slots() int { return len(n.flows) }
 
-// Flow is the flow in a slot, if it is taken. It is called as Slots is.
+// Flow is the flow in a slot, if it is taken. It is called between bursts.
 func (n *NIC) Flow(now units.Time, slot int) (NICFlow, bool) {
 	f := &n.flows[slot]
 	if !f.active() {

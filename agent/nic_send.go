@@ -114,7 +114,7 @@ func (n *NIC) enqueued(f fabric.Frame) {
 }
 
 func (n *NIC) dequeued(f fabric.Frame) {
-	n.taken[f.Prio]++
+	n.sent[f.Prio]++
 	n.queued--
 	n.waiting[f.Prio] -= units.Size(f.Len)
 }

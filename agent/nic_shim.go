@@ -96,7 +96,7 @@ func (n *NIC) wrap(now units.Time, f *fabric.Frame, id int) {
 	f.Off -= uint16(front)
 	f.Len += uint16(front + wire.ICRCLen)
 	b = n.env.Header(*f)
-	to := wire.RoCE{Src: key.here, Dst: key.there, TOS: h.TOS&^3 | n.config.Carry.ECT, SrcPort: 0xC000 | uint16(hashApp(key))&0x3FFF}
+	to := wire.RoCE{Src: key.here, Dst: key.there, TOS: h.TOS&^3 | n.config.Carry.ECT, SrcPort: firstPort | uint16(hashApp(key))&0x3FFF}
 	bth := head - wire.EthernetLen
 	bth += to.Encode(b[bth:], int(f.Len)-head-ip-wire.UDPLen)
 	copy(b, ethernet[:head])

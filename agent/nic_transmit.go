@@ -48,7 +48,7 @@ func (n *NIC) toApplication(now units.Time, burst []fabric.Frame) (filled int) {
 		if n.in.Release(prio, int64(f.Len)) {
 			n.env.Wake(Wire, now)
 		}
-		n.passed[prio]++
+		n.handed[prio]++
 		st.TxFrames[prio]++
 		st.TxBytes[prio] += uint64(f.Len)
 		burst[filled] = f

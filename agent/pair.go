@@ -16,11 +16,12 @@ import (
 // (pair_send.go: SEND, WRITE and READ) and a responder (pair_take.go), which places what comes in a piece of memory and
 // answers what is read from it (pair_read.go).
 //
-//	particular → makePairPacket → request   of the flow, at the pace of its reaction point
-//	                      → respond   of another flow, which has the responses of READs, while there are any
-//	take       → takePair → takeRequest, takeResponse, takeAnswer
+//	makeSpecial → makePairPacket → request   of the flow, at the pace of its reaction point
+//	                             → respond   of another flow, which has the responses of READs, while there are any
+//	take        → takePair       → takeRequest, takeResponse, takeAnswer
 //
-// The pair is there for as long as the host is: it answers when its flow has ended, too, until another flow takes it.
+// A pair goes on answering when its own messages are done, until another flow takes its number or its place. One that
+// has no messages ends with its flow.
 
 // Verb is what a message does.
 type Verb uint8

@@ -166,7 +166,7 @@ func TestPairsProperty(t *testing.T) {
 	})
 }
 
-// stranger is a peer in a test's hand: it says what it likes, and keeps what it is answered.
+// strangerPeer is a peer in a test's hand: it says what it likes, and keeps what it is answered.
 type strangerPeer struct {
 	*station
 	now     units.Time

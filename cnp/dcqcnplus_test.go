@@ -147,7 +147,7 @@ func (s *slowPlus) poll(now units.Time) (got []report) {
 	return got
 }
 
-// look visits one record. How a flow leaves the list is not in the paper; here silence
+// visitNext visits one record. How a flow leaves the list is not in the paper; here silence
 // decides, even over a mark that was not told yet.
 func (s *slowPlus) visitNext() (int, Notice, bool) {
 	at, period := s.visit, units.Time(len(s.list))*s.p.Gap

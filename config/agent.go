@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -125,19 +126,10 @@ func tenant(tenants map[string]int, name string) (int, error) {
 
 // Check finds what can be known without opening the device.
 func (c *Agent) Check() error {
-	if _, err := metricsAddress(c.Metrics); err != nil {
+	if err := tooMuch(reflect.ValueOf(c)); err != nil {
 		return inFile(c.file, err)
 	}
-	if err := c.Series.check(); err != nil {
-		return inFile(c.file, err)
-	}
-	if _, err := admin(c.Admin, c.Name); err != nil {
-		return inFile(c.file, err)
-	}
-	if err := c.Live.check(); err != nil {
-		return inFile(c.file, err)
-	}
-	if err := sameAddress(c.Metrics, c.Live, c.PProf); err != nil {
+	if err := checkListening(c.Metrics, c.Series, c.Admin, c.Name, c.Live, c.PProf); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.Port.check(); err != nil {
@@ -147,7 +139,7 @@ func (c *Agent) Check() error {
 		return inFile(c.file, &Error{Line: line, Err: errors.New("storm control: an agent has none, a switch does")})
 	}
 	if len(c.Port.Impair.Rules) > 0 {
-		return fail(c.Port.Impair.Rules[0].Do, "impair: a port of a switch is impaired, an agent's is not")
+		return inFile(c.file, fail(c.Port.Impair.Rules[0].Do, "impair: a port of a switch is impaired, an agent's is not"))
 	}
 	if a := c.Port.Accept; a.IsSet() {
 		return inFile(c.file, fail(a, "accept: an agent has no VLANs, a switch does"))

@@ -40,6 +40,23 @@ func (c *Agent) PProfAddress() string {
 	return at
 }
 
+// checkListening says what is wrong with where a node can be asked, and with what it says there.
+func checkListening(metrics Value[string], series Series, socket, name Value[string], live Live, pprof Value[string]) error {
+	if _, err := metricsAddress(metrics); err != nil {
+		return err
+	}
+	if err := series.check(); err != nil {
+		return err
+	}
+	if _, err := admin(socket, name); err != nil {
+		return err
+	}
+	if err := live.check(); err != nil {
+		return err
+	}
+	return sameAddress(metrics, live, pprof)
+}
+
 // sameAddress says what is wrong if two of a file's servers have one address. One that the system chooses, with port 0, is
 // as many as there are servers.
 func sameAddress(metrics Value[string], live Live, pprof Value[string]) error {

@@ -82,7 +82,7 @@ func lineIn(v reflect.Value) (first int) {
 	return first
 }
 
-// With more, sums of all ports and priorities, or of an instant and a time, would leave 64 bits; no switch needs as much.
+// With more, sums of all ports and priorities, or of an instant and a time, would leave 64 bits; nobody needs as much.
 const (
 	mostSize = 1_000_000 * units.GB
 	mostTime = 4_000_000 * units.Second

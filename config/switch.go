@@ -97,23 +97,11 @@ func (c *Switch) Check() error {
 	if err := tooMuch(reflect.ValueOf(c)); err != nil {
 		return inFile(c.file, err)
 	}
-	if _, err := metricsAddress(c.Metrics); err != nil {
-		return inFile(c.file, err)
-	}
-	if err := c.Series.check(); err != nil {
+	if err := checkListening(c.Metrics, c.Series, c.Admin, c.Name, c.Live, c.PProf); err != nil {
 		return inFile(c.file, err)
 	}
 	if f := c.Series.Flows; f.IsSet() {
 		return inFile(c.file, fail(f, "series: flows: a switch sends none, an agent does"))
-	}
-	if _, err := admin(c.Admin, c.Name); err != nil {
-		return inFile(c.file, err)
-	}
-	if err := c.Live.check(); err != nil {
-		return inFile(c.file, err)
-	}
-	if err := sameAddress(c.Metrics, c.Live, c.PProf); err != nil {
-		return inFile(c.file, err)
 	}
 	if err := c.DPDK.check(); err != nil {
 		return inFile(c.file, err)

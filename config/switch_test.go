@@ -379,9 +379,15 @@ func TestAgentRefuses(t *testing.T) {
 	const host = "port: {device: net_null0}\nip: 10.0.0.1\n"
 	const nic = "role: nic\nport: {device: net_null0}\n"
 	for text, want := range map[string]string{
-		"port: {device: net_null0, shaper: {rate: 1Gbps}}\nip: 10.0.0.1\n":   "1: shaper: the port of an agent has none of its own, a switch's may",
-		"port: {device: net_null0, mtu: 1400}\nip: 10.0.0.1\n":               "1: mtu: the port of an agent has none of its own, a switch's may",
-		"port: {device: net_null0, priority_to_pcp: {3: 5}}\nip: 10.0.0.1\n": "1: priority_to_pcp: the port of an agent has none of its own, a switch's may",
+		"port: {device: net_null0, shaper: {rate: 1Gbps}}\nip: 10.0.0.1\n":                          "1: shaper: the port of an agent has none of its own, a switch's may",
+		"port: {device: net_null0, mtu: 1400}\nip: 10.0.0.1\n":                                      "1: mtu: the port of an agent has none of its own, a switch's may",
+		"port: {device: net_null0, priority_to_pcp: {3: 5}}\nip: 10.0.0.1\n":                        "1: priority_to_pcp: the port of an agent has none of its own, a switch's may",
+		"port:\n  device: net_null0\n  impair:\n    rules: [{do: lose, rate: 0.1}]\nip: 10.0.0.1\n": "4: impair: a port of a switch is impaired, an agent's is not",
+		host + "np_delay: 9000000s":                                         "3: 9000000s: at most 4000000s",
+		host + "pause_delay: 4000001s":                                      "3: 4000001s: at most 4000000s",
+		host + "flows: [{to: 10.0.0.2, start: 9000000s}]":                   "3: 9000000s: at most 4000000s",
+		host + "flows: [{to: 10.0.0.2, size: 1000001GB}]":                   "3: 1000001GB: at most 1000000GB",
+		nic + "application: {device: net_tap0, age: 9000000s}":              "3: 9000000s: at most 4000000s",
 		host + "receive: -1":                                                "3: receive -1: from 0 to 1048576",
 		host + "receive: 1048577":                                           "3: receive 1048577: from 0 to 1048576",
 		host + "payload: 0B":                                                "3: payload 0B must be from 1B to 9KB",

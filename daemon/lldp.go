@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"time"
 
+	"photon/config"
 	"photon/dataplane"
 	"photon/lldp"
 	"photon/telemetry"
@@ -22,7 +24,8 @@ type neighbours struct {
 
 // announced is a port that sends LLDP.
 type announced struct {
-	frame   []byte // that is being sent
+	frame   []byte     // that is being sent
+	every   units.Time // so often
 	own     lldp.DCBX
 	changes uint64 // of its link, until then
 	counts  dataplane.Announced
@@ -50,78 +53,100 @@ func (d *daemon) watchNeighbours(now time.Time) {
 		return
 	}
 	up, changes := d.linksNow()
-	changed := map[int]*dataplane.Announcement{} // nil: it stops
-	for i := range n.ports {
-		switch x := n.ports[i]; {
-		case d.port(i) == "" || x.leaving:
-			changed[i] = nil
-		case conf == nil:
-			changed[i], x.leaving = &dataplane.Announcement{Frame: goodbye(x.frame)}, true
-		}
-	}
-	var received map[int][][]byte
-	if conf != nil {
-		addresses := make([]wire.MAC, len(d.names()))
-		d.world.DoBriefly(func(units.Time) {
-			for i := range addresses {
-				addresses[i] = d.sw.MAC(i)
-			}
-		})
-		for i, name := range d.names() {
-			if name == "" || !up(i) || i >= len(conf.DCBX) {
-				continue
-			}
-			info := conf.Info
-			info.From, info.Port, info.DCBX = addresses[i], name, conf.DCBX[i]
-			frame := info.Encode(conf.Base)
-			if x := n.ports[i]; x == nil || !bytes.Equal(x.frame, frame) || x.changes != changes(i) {
-				changed[i] = &dataplane.Announcement{Frame: frame, Every: conf.Every, Fast: fastFrames}
-				n.begin(i, frame, &info.DCBX, changes(i))
-			}
-		}
-	}
-	d.world.DoBriefly(func(at units.Time) {
-		for i, a := range changed {
-			d.sw.Announce(at, i, a)
-		}
-		for i, x := range n.ports {
-			x.counts = d.sw.TakeAnnouncements(i, func(b []byte) {
-				if received == nil {
-					received = map[int][][]byte{}
-				}
-				received[i] = append(received[i], bytes.Clone(b))
-			})
-		}
-	})
+	changed := d.changedAnnouncements(conf, up, changes)
+	received := d.announceAndReceive(changed)
 	for i, a := range changed {
 		if a == nil {
 			delete(n.ports, i)
 			n.table.Forget(i)
 		}
 	}
-	again := map[int]*dataplane.Announcement{}
-	for i, frames := range received {
-		for _, b := range frames {
-			if d.readAnnouncement(now, i, b) {
-				again[i] = &dataplane.Announcement{Frame: n.ports[i].frame, Every: conf.Every, Fast: fastFrames}
-			}
-		}
-	}
-	if len(again) > 0 {
-		d.world.DoBriefly(func(at units.Time) {
-			for i, a := range again {
-				d.sw.Announce(at, i, a)
-			}
-		})
-	}
+	d.readAnnouncements(now, received)
 	d.forgetSilent(now, up)
 	for i, x := range n.ports {
 		d.logMismatches(i, x)
 	}
 }
 
-// begin records what a port announces from now on.
-func (n *neighbours) begin(i int, frame []byte, own *lldp.DCBX, changes uint64) {
+// changedAnnouncements are what ports are to announce from now on that announce something else, by port; nil: nothing.
+// conf is nil if the switch is to speak no LLDP: each port then says so with one last frame.
+func (d *daemon) changedAnnouncements(
+	conf *config.Announced, up func(int) bool, changes func(int) uint64,
+) map[int]*dataplane.Announcement {
+	n := &d.neighbours
+	changed := map[int]*dataplane.Announcement{}
+	for i, x := range n.ports {
+		switch {
+		case d.port(i) == "" || x.leaving:
+			changed[i] = nil
+		case conf == nil:
+			changed[i], x.leaving = &dataplane.Announcement{Frame: goodbye(x.frame)}, true
+		}
+	}
+	if conf == nil {
+		return changed
+	}
+	addresses := make([]wire.MAC, len(d.names()))
+	d.world.DoBriefly(func(units.Time) {
+		for i := range addresses {
+			addresses[i] = d.sw.MAC(i)
+		}
+	})
+	for i, name := range d.names() {
+		if name == "" || !up(i) || i >= len(conf.DCBX) {
+			continue
+		}
+		info := conf.Info
+		info.From, info.Port, info.DCBX = addresses[i], name, conf.DCBX[i]
+		frame := info.Encode(conf.Base)
+		if x := n.ports[i]; x == nil || !bytes.Equal(x.frame, frame) || x.every != conf.Every || x.changes != changes(i) {
+			changed[i] = n.begin(i, frame, conf.Every, &info.DCBX, changes(i)).quickly()
+		}
+	}
+	return changed
+}
+
+// quickly is what a port announces, several times in a short while at first.
+func (x *announced) quickly() *dataplane.Announcement {
+	return &dataplane.Announcement{Frame: x.frame, Every: x.every, Fast: fastFrames}
+}
+
+// announceAndReceive has the switch announce what changed, and returns what ports have received since it was asked last.
+func (d *daemon) announceAndReceive(changed map[int]*dataplane.Announcement) map[int][][]byte {
+	received := map[int][][]byte{}
+	d.world.DoBriefly(func(at units.Time) {
+		for i, a := range changed {
+			d.sw.Announce(at, i, a)
+		}
+		for i, x := range d.neighbours.ports {
+			x.counts = d.sw.TakeAnnouncements(i, func(b []byte) { received[i] = append(received[i], bytes.Clone(b)) })
+		}
+	})
+	return received
+}
+
+// readAnnouncements reads what ports have received. Who is new is told soon who is here.
+func (d *daemon) readAnnouncements(now time.Time, received map[int][][]byte) {
+	again := map[int]*dataplane.Announcement{}
+	for i, frames := range received {
+		for _, b := range frames {
+			if d.readAnnouncement(now, i, b) {
+				again[i] = d.neighbours.ports[i].quickly()
+			}
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	d.world.DoBriefly(func(at units.Time) {
+		for i, a := range again {
+			d.sw.Announce(at, i, a)
+		}
+	})
+}
+
+// begin records what a port announces from now on, and how often.
+func (n *neighbours) begin(i int, frame []byte, every units.Time, own *lldp.DCBX, changes uint64) *announced {
 	if n.ports == nil {
 		n.ports = map[int]*announced{}
 	}
@@ -130,7 +155,8 @@ func (n *neighbours) begin(i int, frame []byte, own *lldp.DCBX, changes uint64) 
 		x = &announced{logged: map[string][]string{}}
 		n.ports[i] = x
 	}
-	x.frame, x.own, x.changes = frame, *own, changes
+	x.frame, x.every, x.own, x.changes = frame, every, *own, changes
+	return x
 }
 
 // goodbye is the shutdown frame (TTL 0) that withdraws an announcement.
@@ -215,8 +241,8 @@ func (d *daemon) logMismatches(port int, x *announced) {
 			now = append(now, m.Text)
 		}
 		before := x.logged[key]
-		for i, text := range now {
-			if i >= len(before) || before[i] != text {
+		for _, text := range now {
+			if !slices.Contains(before, text) {
 				d.log.Warnf("port %s: it and its neighbour %s disagree: %s", d.port(port), system(&peer.Info), text)
 			}
 		}

@@ -53,7 +53,7 @@ func adminWord(up bool) string {
 	return "shut"
 }
 
-// setPortNow is setPort of who holds the locks of the links and of what is loaded, at a port that is not so.
+// setPortNow is SetPort for callers that hold the locks of the links and of what is loaded. The port is not so yet.
 func (d *daemon) setPortNow(i int, up bool) (message string, err error) {
 	if up {
 		message, err = d.openPort(i)

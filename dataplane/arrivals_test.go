@@ -45,7 +45,7 @@ func pauseOf(f pfc.Frame) []byte {
 	return b
 }
 
-// withTag puts a tag in front of a frame's EtherType.
+// tagIt puts a tag in front of a frame's EtherType.
 func tagIt(b []byte, kind, control uint16) []byte {
 	tag := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, kind), control)
 	return slices.Concat(b[:12], tag, b[12:])

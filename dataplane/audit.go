@@ -93,9 +93,6 @@ func (s *Switch) Ports() int { return len(s.ports) }
 // QueueBytes is the length of one egress queue.
 func (s *Switch) QueueBytes(port, prio int) units.Size { return s.ports[port].queues[prio].bytes }
 
-// PortBytes is how many bytes wait in all egress queues of a port.
-func (s *Switch) PortBytes(port int) units.Size { return s.ports[port].buffered() }
-
 // QueuePeak is the most that was in one egress queue.
 func (s *Switch) QueuePeak(port, prio int) units.Size { return s.ports[port].queues[prio].peak() }
 

@@ -171,7 +171,7 @@ func (t *traffic) alone(burst []fabric.Frame) {
 		for i := range t.frames[p] {
 			copy(r.env.Start(&t.frames[p][i])[:32], t.heads[p][i])
 			r.sw.Receive(r.now, p, t.frames[p][i:i+1])
-			for _, out := range r.env.Left() {
+			for _, out := range r.env.UsedExits() {
 				r.env.Exit(int(out)).N = 0
 			}
 		}

@@ -85,7 +85,7 @@ type QueueConfig struct {
 	Shaper Shaper
 }
 
-// check says what is wrong with a port's queues.
+// checkQueues says what is wrong with a port's queues.
 func (p *PortConfig) checkQueues(longest int, judged uint8) error {
 	wire := units.Size(p.Link.WireBytes(longest))
 	for prio := range p.Queues {

@@ -56,7 +56,7 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *fabric.Frame, a ac
 		p.ingress.Note(prio, int64(f.Len))
 		q := &s.queues[a.queue()]
 		if e.N == 0 {
-			p.env.Leave(int(a.out()))
+			p.env.UseExit(int(a.out()))
 		}
 		e.Frames[e.N].Copy(f)
 		e.N++
@@ -105,7 +105,7 @@ func (s *Switch) enqueueFast(now units.Time, env *fabric.Env, v *vector, burst [
 				break
 			}
 			if n == 0 {
-				env.Leave(int(a.out()))
+				env.UseExit(int(a.out()))
 			}
 			e.Frames[n].Put(where, what)
 			e.N = n + 1
@@ -198,7 +198,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *fabric.Exit, f *fabric.F
 		s.showPassing(now, p, f)
 	}
 	if e.N == 0 {
-		p.env.Leave(p.number)
+		p.env.UseExit(p.number)
 	}
 	e.Frames[e.N].Copy(f)
 	e.N++

@@ -258,7 +258,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 				break
 			}
 			if n == 0 {
-				w.env.Leave(int(f.Digest))
+				w.env.UseExit(int(f.Digest))
 			}
 			e.Frames[n].Put(where, what)
 			e.N = n + 1

@@ -56,9 +56,9 @@ func (s *Switch) inOrder(x *fabric.Span, taken int) {
 		} else {
 			s.Receive(now, port, unsafe.Slice(f, 1))
 		}
-		for _, out := range env.Left() {
+		for _, out := range env.UsedExits() {
 			e, wire := env.Exit(int(out)), &x.Wires[out]
-			d := x.Leave()
+			d := x.AddDeparture()
 			d.Frame.Copy(&e.Frames[0])
 			e.N = 0
 			e.Free = now + wire.Took(d.Len)
@@ -145,13 +145,13 @@ func (s *Switch) serveInOrder(x *fabric.Span, a *agenda, until uint64) {
 			continue
 		}
 		wire := &x.Wires[port]
-		e, d := env.Exit(port), x.Leave()
+		e, d := env.Exit(port), x.AddDeparture()
 		env.SetDue(port, units.Never)
 		sent, next := s.Serve(now, port, &d.Frame)
 		if sent {
 			e.Free = now + wire.Took(d.Len)
 			d.Gone, d.Port = e.Free, int32(port)
-		} else if x.Left = x.Left[:len(x.Left)-1]; next <= now {
+		} else if x.Departures = x.Departures[:len(x.Departures)-1]; next <= now {
 			panic(fmt.Sprintf("dataplane: port %d has nothing to send at %v and is due at %v", port, now, next))
 		} else {
 			x.Idle++

@@ -157,7 +157,7 @@ func TestWatermarkOfWhatPasses(t *testing.T) {
 			r.in(0, packet(0, 1, 26, wire.ECT0), length)
 		}
 		e := r.env.Exit(1)
-		if left := r.env.Left(); len(left) != 1 || left[0] != 1 || e.N != 3 || r.sw.Queued() != 0 {
+		if left := r.env.UsedExits(); len(left) != 1 || left[0] != 1 || e.N != 3 || r.sw.Queued() != 0 {
 			t.Fatalf("%d frames pass", e.N)
 		}
 		for _, f := range e.Frames[:e.N] {

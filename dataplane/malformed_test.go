@@ -64,7 +64,7 @@ func (w twins) out(t testing.TB, now units.Time) (sent [][]byte) {
 	return sent
 }
 
-// tagged puts tags in front of a frame's EtherType.
+// behindTags puts tags in front of a frame's EtherType.
 func behindTags(b []byte, tags ...[]byte) []byte {
 	return slices.Concat(b[:12], slices.Concat(tags...), b[12:])
 }

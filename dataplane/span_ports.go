@@ -140,7 +140,7 @@ func (s *Switch) serveUntil(x *fabric.Span, port int, until units.Time) {
 		x.Idle++
 	}
 	for at < until {
-		d := x.Leave()
+		d := x.AddDeparture()
 		s.dequeueOne(at, p, uint8(7-bits.LeadingZeros8(p.waiting)), &d.Frame)
 		at += wire.Took(d.Len)
 		d.Gone, d.Port, e.Free = at, int32(port), at
@@ -158,13 +158,13 @@ func (s *Switch) serveUntil(x *fabric.Span, port int, until units.Time) {
 func (s *Switch) serveIntricate(x *fabric.Span, port int, until units.Time) {
 	wire, e := &x.Wires[port], s.workers[0].env.Exit(port)
 	for wire.At < until {
-		d, at := x.Leave(), wire.At
+		d, at := x.AddDeparture(), wire.At
 		sent, next := s.Serve(at, port, &d.Frame)
 		if sent {
 			d.Gone, d.Port = at+wire.Took(d.Len), int32(port)
 			e.Free = d.Gone
 		} else {
-			x.Left = x.Left[:len(x.Left)-1]
+			x.Departures = x.Departures[:len(x.Departures)-1]
 			x.Idle++
 		}
 		wire.At = max(next, e.Free)

@@ -142,7 +142,7 @@ func (w *stepper) receive(port int, frames ...[]byte) {
 		burst = append(burst, w.frame(b))
 	}
 	w.sw.Receive(w.now, port, burst)
-	for _, out := range w.env.Left() {
+	for _, out := range w.env.UsedExits() {
 		e := w.env.Exit(int(out))
 		e.N = 0
 		w.send(int(out), &e.Inline[0])
@@ -166,8 +166,8 @@ func (w *stepper) span(t *rapid.T, end units.Time, all []coming) {
 	if woken := w.env.Woken(); len(woken) > 0 {
 		t.Fatalf("a span wakes ports %v", woken)
 	}
-	for i := range x.Left {
-		w.leaves(int(x.Left[i].Port), x.Left[i].Gone, &x.Left[i].Frame)
+	for i := range x.Departures {
+		w.leaves(int(x.Departures[i].Port), x.Departures[i].Gone, &x.Departures[i].Frame)
 	}
 	for i := range x.Wires {
 		w.env.SetDue(i, x.Wires[i].At)

@@ -8,9 +8,9 @@ import (
 	"photon/units"
 )
 
-// A switch can be handed all that arrives within a span of time (span.go). Most of the time nothing that happens at one
-// egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a port
-// is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
+// A switch can be handed all that arrives within a span of time (fabric.Span). Most of the time nothing that happens at
+// one egress port within a span concerns another: no port pauses its peer, and the buffer has room. Then what leaves a
+// port is worked out when the next frame for that port comes, and not at its own instant in between: nobody sees the
 // difference. So frames go through the stages together, and there is no event for each departure.
 //
 // Where that is not so, one event is handled after the other (inorder.go); also where ports have credits or samples for
@@ -155,12 +155,12 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>fabric.KeyPortBits != key>>fabric.KeyPortBits {
 			where := f.Words()[0]
 			if e.Unseen>>prio&1 == 0 {
-				seen := &scratchOf(w.env.Pool).frame // x.Left may move
+				seen := &scratchOf(w.env.Pool).frame // x.Departures may move
 				seen.Put(where, what)
 				s.showPassingInSpan(x, now, &s.ports[out], seen)
 				what = seen.Words()[1]
 			}
-			d := x.Leave()
+			d := x.AddDeparture()
 			d.Put(where, what)
 			gone := now + wire.Took(length)
 			d.Gone, d.Port, e.Free = gone, int32(out), gone

@@ -348,7 +348,7 @@ func (x *trial) openExits(o *op) (free []units.Time) {
 func (x *trial) collect() map[int][][]byte {
 	left := map[int][][]byte{}
 	for _, env := range x.envs {
-		for _, port := range env.Left() {
+		for _, port := range env.UsedExits() {
 			e := env.Exit(int(port))
 			for _, f := range e.Frames[:e.N] {
 				left[int(port)] = append(left[int(port)], x.take(env, f))

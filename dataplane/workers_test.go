@@ -15,7 +15,7 @@ import (
 	"photon/wire"
 )
 
-// memory is buffers that several workers share: each has its own pool over it,
+// bufferMemory is buffers that several workers share: each has its own pool over it,
 // and free slots pass through a common list.
 type bufferMemory struct {
 	bytes []byte

@@ -21,9 +21,9 @@ const (
 	mixDigest7 = 0x3F84D5B5B5470917
 )
 
-// Digest is a function of a frame's first bytes, never 0: two frames whose addresses, ports, queue
-// pairs, sequence numbers or marks differ have two of them, but for one chance in 2^32. Shorter
-// frames have all of their bytes in it.
+// Digest is a hash of a frame's first bytes, never 0: two frames whose addresses, ports, queue pairs,
+// sequence numbers or marks differ have different ones, but for one chance in 2^32. The hash of a shorter
+// frame is of all of its bytes. Worlds with a trace hash call it for frames whose Frame.Digest is 0.
 func (p *Pool) Digest(f *Frame) uint32 {
 	b := p.Start(f)
 	if b == nil || f.Len < digestLen {

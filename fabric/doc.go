@@ -1,8 +1,10 @@
 // Package fabric is what nodes and worlds agree on.
 //
-// A Node sits on wires: a switch (package dataplane), or a host or a NIC (package agent). It owns its mechanisms and knows
-// nothing of what carries its frames. A World carries frames between the ports of nodes and owns the clock: the simulator
-// (package sim) and DPDK (package dataplane/dpdk) run the same nodes, and import none of them.
+// A Node sits on wires: a switch (package dataplane), or a host or a NIC (package agent). It owns its mechanisms and
+// knows nothing of what carries its frames. A World carries frames between the ports of nodes and owns the clock: the
+// simulator (package sim) and DPDK (package dataplane/dpdk) run the same nodes, and import none of them. A third world
+// implements World and makes one Env per worker (NewEnvs). For each node it calls Receive with what has arrived, sends
+// what the node has put into exits (Env.UsedExits), and calls Transmit when Next has said, or sooner if Env.Wake did.
 //
 //	node.go                 Node, and what a node may do besides
 //	world.go                World

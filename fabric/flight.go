@@ -2,8 +2,8 @@ package fabric
 
 import "photon/units"
 
-// Flight is what is on its way through one direction of a link, in the order of
-// arrival: a link does not reorder.
+// Flight is what is on its way through one direction of a link, in the order of arrival: a link does not
+// reorder. Ports on DPDK whose links are emulated have one each; the simulator has a leaner one of its own.
 type Flight struct {
 	ring       []travelling // a power of two
 	head, tail uint32
@@ -17,7 +17,7 @@ type travelling struct {
 // Len is the number of frames on their way.
 func (f *Flight) Len() int { return int(f.tail - f.head) }
 
-// Push appends a frame that arrives at an instant.
+// Push appends a frame that arrives at an instant, which is not before that of the last.
 func (f *Flight) Push(frame Frame, at units.Time) {
 	if f.Len() == len(f.ring) {
 		f.Reserve(2 * len(f.ring))

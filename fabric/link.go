@@ -8,13 +8,14 @@ import (
 // Link is one direction of a cable between two ports.
 type Link struct {
 	Rate  units.Rate // bits on the wire per second
-	Delay units.Time // propagation, one way
-	// Overhead is what a frame occupies beyond the bytes that nodes see; zero
-	// means an Ethernet frame's 24 bytes, NoOverhead means none.
+	Delay units.Time // of propagation, one way
+	// Overhead is how many bytes a frame occupies beyond those that nodes see; 0
+	// means an Ethernet frame's 24, NoOverhead means none.
 	Overhead int
 }
 
-// NoOverhead is for comparing with simulators that count frames without preamble, FCS and gap.
+// NoOverhead is a Link's Overhead of no bytes, for comparing with simulators that count frames without preamble, FCS
+// and gap.
 const NoOverhead = -1
 
 // WireBytes is what a frame of length bytes without FCS occupies on the link.

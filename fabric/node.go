@@ -46,10 +46,11 @@ type Server interface {
 // by each worker; afterwards frames may be in the exits of that worker's ports.
 type Poller interface {
 	Node
+	// Poll takes what other workers have handed over to a worker.
 	Poll(now units.Time, worker int)
 }
 
-// Asked makes a Server of a node that is none.
+// Asked makes a Server of a node that is none, by Transmit and Next. Worlds use it, and nodes around other nodes.
 type Asked struct{ Node }
 
 // Serve implements Server.

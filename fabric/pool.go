@@ -16,9 +16,9 @@ type Pool struct {
 	slot   uint16           // bytes from a Ref to the end of its slot
 	off    uint16           // where a new frame begins
 	free   []uint32
-	least  int         // free slots there were at a time, since the last refill
+	least  int         // the fewest free slots there were at a time, since the last refill
 	refill func(*Pool) // called when free is empty; may leave it empty
-	own    int         // slots of a pool of headers: those that are free, and those that were taken out
+	own    int         // slots of a pool of headers: those that are free here, and those that were given out
 	common *common     // with other pools; nil: it is alone
 	// Scratch is memory that nodes need only during a call: all of one kind share it, if one goroutine has them. The first
 	// that finds none puts it here.
@@ -33,13 +33,17 @@ type common struct {
 	free   []uint32 // free slots
 }
 
+// Where a Ref leads, for assembly, which finds frames by itself: its bits from PieceShift on are the number of a piece,
+// and those of PieceMask say where in it the slot begins, in units of 1<<UnitShift bytes.
 const (
-	UnitShift  = 6 // of a Ref
+	UnitShift  = 6
 	PieceShift = 12
 	PieceMask  = 1<<PieceShift - 1
-	pieceLen   = 1 << (UnitShift + PieceShift)
+)
 
-	headerOff = 4 // room to insert a tag
+const (
+	pieceLen  = 1 << (UnitShift + PieceShift) // bytes
+	headerOff = 4                             // room to insert a tag
 )
 
 // HeaderLen is how many bytes hold all headers of a frame, with room for a tag.
@@ -66,7 +70,7 @@ func NewHeaderPoolOf(bytes int) *Pool {
 	return &Pool{slot: 1 << bits.Len(uint(max(bytes, HeaderLen)-1)), off: headerOff, refill: growHeaders}
 }
 
-// Lock is a sync.Locker.
+// Lock is a sync.Locker: the world's, so that nodes, which know this package, know no package of locks.
 type Lock interface {
 	Lock()
 	Unlock()
@@ -125,7 +129,8 @@ func growHeaders(p *Pool) {
 	p.measure()
 }
 
-// Fetch gets at a frame that another pool allocated, and asks for its headers.
+// Fetch makes a frame of which another pool gave out the slot readable here, and prefetches its headers. The world
+// calls it before a node gets the frame.
 func (p *Pool) Fetch(ref uint32) {
 	if int(ref>>PieceShift) >= len(p.pieces) {
 		p.FetchAll()
@@ -133,19 +138,19 @@ func (p *Pool) Fetch(ref uint32) {
 	memory.PrefetchToWrite(unsafe.Add(p.bases[ref>>PieceShift], place(ref)+int(p.off)), 1)
 }
 
-// Ask asks for the headers of a frame that is to be looked at soon. It gives no order and changes nothing.
+// Ask prefetches the headers of a frame that is to be looked at soon; place is its Frame.Place. It changes nothing.
 func (p *Pool) Ask(place uint64) {
 	memory.Prefetch(unsafe.Add(p.bases[uint32(place)>>PieceShift], place&PieceMask<<UnitShift+place>>48), 1)
 }
 
-// askAll asks for the headers of frames that are to be looked at soon.
+// AskAll is Ask for some frames.
 func (p *Pool) AskAll(frames []Frame) {
 	for i := range frames {
 		p.Ask(frames[i].Place())
 	}
 }
 
-// FetchAll gets at all frames that other pools allocated.
+// FetchAll makes all frames readable here of which other pools have given out the slots until now.
 func (p *Pool) FetchAll() {
 	p.common.lock.Lock()
 	p.pieces = p.common.pieces
@@ -153,7 +158,8 @@ func (p *Pool) FetchAll() {
 	p.measure()
 }
 
-// Share has the other pools have what is left over of free slots, if that is many.
+// Share gives the other pools the free slots that this one has beyond those of a piece, if these are a piece's or more.
+// The world calls it now and then.
 func (p *Pool) Share() {
 	keep := p.slots()
 	n := len(p.free) - keep
@@ -181,8 +187,8 @@ func (p *Pool) Peak() int { return p.own - p.least }
 // each other only the sum is known.
 func (p *Pool) InUse() int { return p.own - len(p.free) }
 
-// Alloc returns a frame of length bytes with undefined content. It reports
-// false if the pool has run dry.
+// Alloc returns a frame of length bytes, at most Most of which are kept, with undefined content. It reports
+// false if there is no free slot.
 func (p *Pool) Alloc(length int) (f Frame, ok bool) {
 	if len(p.free) == 0 {
 		if p.refill(p); len(p.free) == 0 {
@@ -196,7 +202,7 @@ func (p *Pool) Alloc(length int) (f Frame, ok bool) {
 	return f, true
 }
 
-// AllocAt is Alloc of a frame that is not copied, see Bytes.
+// AllocAt is Alloc into a frame that the caller has, see Bytes.
 func (p *Pool) AllocAt(f *Frame, length int) bool {
 	last := len(p.free) - 1
 	if last < 0 {
@@ -219,7 +225,7 @@ func (p *Pool) Most() int { return int(p.slot) - int(p.off) }
 // Free gives a frame's buffer back.
 func (p *Pool) Free(f Frame) { p.free = append(p.free, f.Ref) }
 
-// Clone returns a copy of f, its bytes included.
+// Clone returns a copy of f, its bytes included. It reports false, as Alloc does, if there is no free slot.
 func (p *Pool) Clone(f Frame) (g Frame, ok bool) {
 	g, ok = p.Alloc(int(f.Len))
 	if !ok {
@@ -236,8 +242,8 @@ func (p *Pool) Clone(f Frame) (g Frame, ok bool) {
 // the world keeps no payload.
 func (p *Pool) Header(f Frame) []byte { return p.Bytes(&f) }
 
-// Bytes is Header of a frame that is not copied: to load as a whole what was just stored
-// in pieces takes as long as all that is to be stored before.
+// Bytes is Header of a frame that is not passed by value: to copy a frame whose fields were just stored
+// one by one, the processor waits until all of them are stored.
 func (p *Pool) Bytes(f *Frame) []byte {
 	first := (*byte)(unsafe.Add(p.bases[f.Ref>>PieceShift], place(f.Ref)+int(f.Off)))
 	return unsafe.Slice(first, min(int(f.Len), int(p.slot)-int(f.Off)))
@@ -246,7 +252,7 @@ func (p *Pool) Bytes(f *Frame) []byte {
 // place is where in its piece a slot begins.
 func place(ref uint32) int { return int(ref&PieceMask) << UnitShift }
 
-// Start returns the first bytes of a slot's frame; nil: there are fewer. What is
+// Start returns the first StartLen bytes of a frame; nil: its slot ends before. What is
 // beyond the frame's length is undefined.
 func (p *Pool) Start(f *Frame) *[StartLen]byte {
 	if f.Off > p.slot-StartLen {
@@ -255,8 +261,8 @@ func (p *Pool) Start(f *Frame) *[StartLen]byte {
 	return (*[StartLen]byte)(unsafe.Add(p.bases[f.Ref>>PieceShift], place(f.Ref)+int(f.Off)))
 }
 
-// fetch asks for the lines of the cache that another core has written last: the frame's first, and that in which
-// the world describes its buffer.
+// AskToWrite prefetches the lines of the cache that another core has written last, to write to them: the frame's first,
+// and that in which the world describes its buffer.
 func (p *Pool) AskToWrite(f *Frame) {
 	if slot := unsafe.Add(p.bases[f.Ref>>PieceShift], place(f.Ref)); f.Off < p.slot {
 		memory.PrefetchToWrite(slot, 1)
@@ -264,15 +270,15 @@ func (p *Pool) AskToWrite(f *Frame) {
 	}
 }
 
-// Pieces are where the pieces of memory begin, and where in its slot a frame may begin at the latest for Start to return
-// its bytes: for assembly, which finds them by itself.
+// Pieces are where the pieces of memory begin, and where in its slot a frame may begin at the latest for Start to
+// return its bytes: for assembly, which finds them by itself.
 func (p *Pool) Pieces() (begin []unsafe.Pointer, last uint16) { return p.bases, p.slot - StartLen }
 
 // StartLen is how many bytes Start returns.
 const StartLen = 64
 
-// Slots returns the free slots at hand, for the world that manages them.
+// Slots returns the free slots at hand, for a world that manages them itself (NewPool).
 func (p *Pool) Slots() []uint32 { return p.free }
 
-// SetSlots replaces the free slots at hand.
+// SetSlots replaces the free slots at hand, for a world that manages them itself; refill calls it.
 func (p *Pool) SetSlots(free []uint32) { p.free = free }

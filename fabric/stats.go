@@ -111,15 +111,17 @@ type PortStats struct {
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
 	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
-	LostAt              [pfc.Classes]units.Time // when the first frame of a lossless priority was lost (Reason.Loses), by the node's clock of now; Never; of hosts: when the first was discarded
-	RxControl           uint64                  // MAC control frames, and probes for deadlocks, received; they end here
-	TxControl           uint64                  // the same sent; they begin here
-	BadControl          uint64                  // those that are neither PFC, PAUSE nor a probe, among RxControl
-	Routed              uint64                  // frames received that were forwarded by their IP address
-	ICMPSent            uint64                  // ICMP errors that the router sent of what came here
-	ICMPLimited         uint64                  // that it did not send, because it had sent so many
-	Shaped              [pfc.Classes]uint64     // frames that the shaper of their queue had wait
-	PortShaped          uint64                  // the same of the port's shaper
+	// LostAt is when the first frame of a lossless priority was lost (Reason.Loses), by the node's clock of now, or Never.
+	// Of a host it is when the first was discarded.
+	LostAt      [pfc.Classes]units.Time
+	RxControl   uint64              // MAC control frames, and probes for deadlocks, received; they end here
+	TxControl   uint64              // the same sent; they begin here
+	BadControl  uint64              // those that are neither PFC, PAUSE nor a probe, among RxControl
+	Routed      uint64              // frames received that were forwarded by their IP address
+	ICMPSent    uint64              // ICMP errors that the router sent of what came here
+	ICMPLimited uint64              // that it did not send, because it had sent so many
+	Shaped      [pfc.Classes]uint64 // frames that the shaper of their queue had wait
+	PortShaped  uint64              // the same of the port's shaper
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64

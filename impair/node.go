@@ -26,8 +26,8 @@ type port struct {
 	rules   []rule
 	random  *rand.Rand
 	delayed []delayedFrame // not in order
-	next    units.Time
-	out     []fabric.Frame
+	next    units.Time     // when a frame or a rule is due
+	out     []fabric.Frame // scratch: what the node is to get
 	count   fabric.Impaired
 }
 
@@ -231,7 +231,7 @@ func (p *port) do(now units.Time, r *rule, f *fabric.Frame) {
 	case Mark:
 		b := p.env.Bytes(f)
 		var h wire.Header
-		if ecn := b; wire.Parse(ecn, &h) && h.L3 > 0 && (h.TOS&3 == wire.ECT0 || h.TOS&3 == wire.ECT1) {
+		if wire.Parse(b, &h) && h.L3 > 0 && (h.TOS&3 == wire.ECT0 || h.TOS&3 == wire.ECT1) {
 			wire.SetECN(b[h.L3:], wire.CE)
 			f.Digest = 0
 			p.count.Marked++
@@ -275,8 +275,8 @@ func (p *port) corrupt(f *fabric.Frame) {
 	p.pass(f)
 }
 
-// releaseDue lets through what was held back until now, and pauses the port. What arrives by it is queued: the
-// world is in the middle of sending.
+// releaseDue lets through what was held back until now, and pauses the port if a rule says so. The world is in the
+// middle of sending: see deliver.
 func (n *Node) releaseDue(now units.Time, number int) {
 	p := n.ports[number]
 	if p == nil || now < p.next {
@@ -294,15 +294,21 @@ func (n *Node) releaseDue(now units.Time, number int) {
 	p.delayed = kept
 	p.storm(now)
 	p.when()
-	if len(p.out) > 0 {
-		queue := p.env.Queue
-		p.env.Queue = fabric.QueueAll
-		n.Server.Receive(now, number, p.out)
-		p.env.Queue = queue
-	}
+	n.deliver(now, p)
 }
 
-// Leave has all that is held back at a port pass, which is about to be no more. Nothing else is done with the node
+// deliver gives the node what is to come to a port that is not in the middle of receiving: it must be queued.
+func (n *Node) deliver(now units.Time, p *port) {
+	if len(p.out) == 0 {
+		return
+	}
+	queue := p.env.Queue
+	p.env.Queue = fabric.QueueAll
+	n.Server.Receive(now, p.number, p.out)
+	p.env.Queue = queue
+}
+
+// Leave has a port that is about to be removed let through all that it holds back. Nothing else is done with the node
 // meanwhile.
 func (n *Node) Leave(now units.Time, number int) {
 	p := n.ports[number]
@@ -314,12 +320,7 @@ func (n *Node) Leave(now units.Time, number int) {
 	for _, h := range p.delayed {
 		p.out = append(p.out, h.frame)
 	}
-	if len(p.out) > 0 {
-		queue := p.env.Queue
-		p.env.Queue = fabric.QueueAll
-		n.Server.Receive(now, number, p.out)
-		p.env.Queue = queue
-	}
+	n.deliver(now, p)
 }
 
 // storm makes the XOFFs that are due.

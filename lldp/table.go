@@ -11,7 +11,6 @@ const MaxNeighbours = 8
 // Neighbour is one who spoke at a port.
 type Neighbour struct {
 	Info
-	Since time.Time // it is known
 	Until time.Time // what it said holds
 }
 
@@ -35,7 +34,7 @@ func (t *Table) Update(now time.Time, port int, i *Info) (isNew bool) {
 	case len(list) == MaxNeighbours:
 		t.Lost++
 	default:
-		t.set(port, append(list, Neighbour{*i, now, now.Add(time.Duration(i.TTL) * time.Second)}))
+		t.set(port, append(list, Neighbour{*i, now.Add(time.Duration(i.TTL) * time.Second)}))
 		return true
 	}
 	return false

@@ -85,14 +85,8 @@ func (p *Port) Note(from, until units.Time) {
 	p.PausedFrom, p.PausedUntil = from, until
 }
 
-// PausedAt reports whether the priority was paused at t, as far as its last
-// sixteen pauses go. A nil Port never was.
-func (p *Port) PausedAt(t units.Time) bool {
-	paused, _ := p.pausedAt(t)
-	return paused
-}
-
-// pausedAt also says until when, at least, the answer stays the same.
+// pausedAt reports whether the priority was paused at t, as far as its last sixteen pauses go, and until when, at
+// least, the answer stays the same. A nil Port never was.
 func (p *Port) pausedAt(t units.Time) (paused bool, until units.Time) {
 	switch {
 	case p == nil:

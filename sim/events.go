@@ -23,7 +23,7 @@ func (p *part) arrive(dst *port, id int) {
 	env := dst.env
 	dst.node.Receive(p.now, int(dst.number), p.burst[:])
 	first := id - int(dst.number)
-	for _, number := range env.Left() {
+	for _, number := range env.UsedExits() {
 		p.sendExit(&p.ports[first+int(number)])
 	}
 	if env.Wakes() {

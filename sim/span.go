@@ -17,7 +17,7 @@ func (p *part) span(m *member, all []port) bool {
 	}
 	x := &v.span
 	x.Base, x.End, x.Keys, x.Frames = v.base, v.end, v.keys, v.frames
-	x.Wires, x.Left, x.Idle = x.Wires[:0], x.Left[:0], 0
+	x.Wires, x.Departures, x.Idle = x.Wires[:0], x.Departures[:0], 0
 	for i := range all {
 		t := &all[i]
 		if t.perByte == 0 && t.peer != unlinked {
@@ -32,11 +32,11 @@ func (p *part) span(m *member, all []port) bool {
 		all[number].delivered++
 		p.trace(v.base+units.Time(key>>portBits), v.first+number, frames[i].Len, frames[i].Digest)
 	}
-	for i := range x.Left {
-		d := &x.Left[i]
+	for i := range x.Departures {
+		d := &x.Departures[i]
 		p.launch(&all[d.Port], d.Gone, &d.Frame)
 	}
-	p.events += uint64(len(x.Frames) + len(x.Left) + x.Idle)
+	p.events += uint64(len(x.Frames) + len(x.Departures) + x.Idle)
 	for i := range all {
 		all[i].timer = x.Wires[i].At
 		m.env.SetDue(i, x.Wires[i].At)

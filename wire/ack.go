@@ -26,10 +26,8 @@ type AckHead struct {
 // the acknowledge extended header.
 const ackTail = HeadersLen - 4
 
-const (
-	ackEcho = HeadersLen - BTHLen + 4 // the byte of FECN and BECN
-	ackICRC = AckLen - ICRCLen
-)
+// ackICRC is where the ICRC begins.
+const ackICRC = AckLen - ICRCLen
 
 // Learn takes the header of an acknowledgement whose ICRC is right. One with other extensions
 // than telemetry, or that is not in IPv4 without options and tags, is not taken.

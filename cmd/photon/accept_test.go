@@ -28,7 +28,7 @@ dpdk: {sleep: 50us}
 // acceptStep is what the tests read of a step.
 type acceptStep struct{ Stage, Step, Port, Asserts, Measured, Verdict, Why string }
 
-// server is a namespace with four interfaces, s0 at p0 and s1 at p1.
+// acceptServer is a namespace with four interfaces, s0 at p0 and s1 at p1.
 func acceptServer(t *testing.T) *testnet.Namespace {
 	n := testnet.New(t, "server")
 	testnet.Veth(t, n, "s0", n, "p0")
@@ -36,7 +36,7 @@ func acceptServer(t *testing.T) *testnet.Namespace {
 	return n
 }
 
-// acceptCommand is this photon, or a script that calls it, in a namespace.
+// acceptRun is this photon, or a script that calls it, in a namespace.
 func acceptRun(t *testing.T, n *testnet.Namespace, dir string, args ...string) (out string, code int) {
 	t.Helper()
 	self, err := os.Executable()

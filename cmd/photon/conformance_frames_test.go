@@ -33,7 +33,7 @@ func congested(t *testing.T, lines string) (o *operated, xoff []byte) {
 
 const tight = "pfc: {xoff: 20KB, xon: 10KB, headroom: 200KB}\n"
 
-// fields are those that tshark reads of a PFC frame.
+// pfcFields are those that tshark reads of a PFC frame.
 var pfcFields = []string{"eth.dst", "eth.type", "macc.opcode", "macc.cbfc.enbv", "macc.cbfc.pause_time.c0", "macc.cbfc.pause_time.c3", "macc.cbfc.pause_time.c7", "frame.len"}
 
 // ignored has a host say something that stops nothing and goes nowhere: ten frames of each priority arrive.

@@ -10,7 +10,8 @@ import (
 	"photon/wire"
 )
 
-// markLines marks everything in a queue of more than ten frames of 1000 bytes, of a lossless and of a lossy priority.
+// Lines of a configuration that have everything marked in a queue of more than ten frames of 1000 bytes, of a lossless
+// and of a lossy priority.
 const (
 	markLossless = "scheme: {name: dcqcn, params: {kmin: 10KB, kmax: 10KB, pmax: 1, min_rate: 1Mbps}}\n"
 	markLossy    = "queues: {1: {wred: {kmin: 10KB, kmax: 10KB, pmax: 1}}}\n"

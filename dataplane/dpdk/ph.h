@@ -88,7 +88,7 @@ int ph_memif_try(void); /* whether a worker may poll memifs; if so, until ph_mem
 void ph_memif_done(void);
 
 /* round.c */
-#define PH_BURST 64 /* frames that a round takes from a port: dataplane.MaxBurst */
+#define PH_BURST 64 /* frames that a round takes from a port: fabric.MaxBurst */
 #define PH_STAGED (2 * PH_BURST) /* that it sends: several ports may have frames for one */
 
 struct ph_worker;
@@ -97,7 +97,7 @@ struct ph_port *ph_port_new(void);
 struct ph_port **ph_port_list(unsigned n);
 struct ph_worker *ph_worker_new(void);
 
-/* Mirrors dataplane.Frame; TestFrameLayout compares them. ref counts units of
+/* Mirrors fabric.Frame; TestFrameLayout compares them. ref counts units of
  * 64 bytes from the base of the pool to the mbuf; off counts from the mbuf to
  * the first byte of the frame. */
 struct ph_frame {

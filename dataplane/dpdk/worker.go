@@ -287,7 +287,7 @@ func (k *worker) poll(until units.Time) {
 		}
 		for _, e := range k.envs {
 			e.Woken() // every port was looked at
-			e.Left()
+			e.UsedExits()
 		}
 		k.balance()
 		if now == until {

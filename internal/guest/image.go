@@ -35,7 +35,7 @@ type Contents struct {
 // shellModules are what the shell of a guest needs.
 var shellModules = []string{"virtio_pci", "virtio_console"}
 
-// init is the first program of a guest. A shell on a virtio port does what
+// initScript is the first program of a guest. A shell on a virtio port does what
 // the test says. (A serial line would do, were it not for interrupts lost now and
 // then behind QEMU's IOMMU.)
 const initScript = `#!/usr/bin/busybox sh

@@ -50,7 +50,7 @@ type rdma struct {
 	binary string
 }
 
-// scheme is a congestion control scheme, with its parameters for the switch and for the NICs.
+// rdmaScheme is a congestion control scheme, with its parameters for the switch and for the NICs.
 type rdmaScheme struct{ name, params string }
 
 // photon is a process of it, in a namespace.

@@ -31,7 +31,6 @@ type Host interface {
 type Switch interface {
 	Ports() int
 	QueueBytes(port, prio int) units.Size
-	PortBytes(port int) units.Size // in all queues of the port
 	QueuePeak(port, prio int) units.Size
 	Sent(port int) units.Size
 	Paused(port int) uint8

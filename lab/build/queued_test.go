@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"photon/lab/experiment"
+	"photon/pfc"
 	"photon/sim"
 	"photon/units"
 )
@@ -39,7 +40,10 @@ func TestQueuesAreTold(t *testing.T) {
 		w.Every(97*units.Nanosecond, func(now units.Time) {
 			for node, s := range n.Switches {
 				for port := range s.Ports() {
-					is := s.PortBytes(port)
+					is := units.Size(0)
+					for prio := range pfc.Classes {
+						is += s.QueueBytes(port, prio)
+					}
 					if was := observed[[2]int{node, port}]; is != was.bytes {
 						t.Fatalf("%v: %v wait at port %d of %s, which told of %+v", now, is, port, n.Plan.Nodes[node].Name, was)
 					}

@@ -11,7 +11,6 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/topology"
 	"photon/marking"
-	"photon/pfc"
 	"photon/telemetry/node"
 	"photon/units"
 	"photon/wire"
@@ -168,14 +167,6 @@ func (s *recordedSwitch) Ports() int { return len(s.port) }
 
 func (s *recordedSwitch) QueueBytes(port, prio int) units.Size {
 	return units.Size(s.gauge("queue.%d.%d", s.port[port], prio))
-}
-
-// PortBytes is what all queues of a port had.
-func (s *recordedSwitch) PortBytes(port int) (sum units.Size) {
-	for prio := range pfc.Classes {
-		sum += s.QueueBytes(port, prio)
-	}
-	return sum
 }
 
 // QueuePeak is the largest sample: a switch that runs for longer knows only the

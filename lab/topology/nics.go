@@ -16,7 +16,7 @@ type nics struct {
 	pairs map[[2]int][][2]int
 }
 
-// add gives a host another NIC.
+// addNIC gives a host another NIC.
 func (p *Plan) addNIC(host int) int {
 	if p.nics.of == nil {
 		p.nics = nics{map[int][]int{}, map[int]int{}, map[[2]int][][2]int{}}

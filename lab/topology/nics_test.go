@@ -126,14 +126,9 @@ func TestRoutesAreAllShortestPaths(t *testing.T) {
 				p.Connect(a, b, link(1))
 			}
 		}
-		fastest := units.Rate(0)
 		for i := range rapid.IntRange(1, 4).Draw(t, "hosts") {
 			l := fabric.Link{Rate: units.Rate(rapid.IntRange(1, 4).Draw(t, "rate")) * units.Gbps}
 			p.Connect(p.Host("H%d", i), rapid.IntRange(0, n-1).Draw(t, "at"), l)
-			fastest = max(fastest, l.Rate)
-		}
-		if p.Fastest() != fastest {
-			t.Fatalf("the fastest host has %v, not %v", p.Fastest(), fastest)
 		}
 		down := Down{}
 		for _, c := range p.Cables {

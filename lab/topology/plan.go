@@ -204,16 +204,6 @@ func (p *Plan) RoutesOver(down Down, weighted bool) map[int]map[int][]uint16 {
 	return r
 }
 
-// Fastest is the highest rate of a host's link.
-func (p *Plan) Fastest() (rate units.Rate) {
-	for _, h := range p.Endpoints() {
-		for _, e := range p.Nodes[h].Ends {
-			rate = max(rate, e.Link.Rate)
-		}
-	}
-	return rate
-}
-
 // Capacity is the rate of all links of some hosts together.
 func (p *Plan) Capacity(hosts []int) (rate units.Rate) {
 	for _, h := range hosts {

@@ -208,15 +208,7 @@ func (m *model) lines() []string {
 
 // table is what can be scrolled, from its first line on.
 func (m *model) table(l *layout, v *View) (lines []string) {
-	for _, r := range v.shown(m.options.All) {
-		lines = append(lines, l.row(&r))
-	}
-	if v.Host {
-		lines = append(lines, "", l.flowsHead())
-		for i := range v.Flows {
-			lines = append(lines, l.flow(&v.Flows[i]))
-		}
-	}
+	lines = l.rowsAndFlows(v, m.options.All)
 	m.first = max(0, min(m.first, len(lines)-(m.height-fixedLines-1)))
 	return append([]string{l.rowsHead()}, lines[m.first:]...)
 }

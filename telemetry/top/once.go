@@ -38,16 +38,7 @@ func (v *View) Print(w io.Writer, o Options) error {
 	}
 	v.sort(&sortings[at], o.Reverse)
 	l := &layout{width: minWidth, paint: unpainted}
-	lines := []string{l.status(v), l.totals(v), "", l.rowsHead()}
-	for _, r := range v.shown(o.All) {
-		lines = append(lines, l.row(&r))
-	}
-	if v.Host {
-		lines = append(lines, "", l.flowsHead())
-		for i := range v.Flows {
-			lines = append(lines, l.flow(&v.Flows[i]))
-		}
-	}
+	lines := append([]string{l.status(v), l.totals(v), "", l.rowsHead()}, l.rowsAndFlows(v, o.All)...)
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
 			return err

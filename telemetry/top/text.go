@@ -136,6 +136,21 @@ func (l *layout) flow(f *Flow) string {
 	return left(f.Peer, l.names()+20) + right(fmt.Sprint(f.QP), 9) + right(si(float64(f.Allowed)), 10) + right(tx, 10) + right(cnps, 10) + right(si(float64(f.Bytes))+"B", 10)
 }
 
+// rowsAndFlows are the lines of ports, of all or of those that do something, and of an agent's flows.
+func (l *layout) rowsAndFlows(v *View, all bool) (lines []string) {
+	for _, r := range v.shown(all) {
+		lines = append(lines, l.row(&r))
+	}
+	if !v.Host {
+		return lines
+	}
+	lines = append(lines, "", l.flowsHead())
+	for i := range v.Flows {
+		lines = append(lines, l.flow(&v.Flows[i]))
+	}
+	return lines
+}
+
 // status is the first line.
 func (l *layout) status(v *View) string {
 	kind := "switch"
