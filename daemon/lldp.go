@@ -20,6 +20,8 @@ type neighbours struct {
 	sync.Mutex
 	table lldp.Table
 	ports map[int]*announced
+	of    *config.Switch    // configuration that was looked at last
+	said  *config.Announced // what it says; nil: no LLDP
 }
 
 // announced is a port that sends LLDP.
@@ -44,11 +46,15 @@ func (d *daemon) watchNeighbours(now time.Time) {
 		return
 	}
 	d.loaded.Lock()
-	conf, ending := d.loaded.conf.Announced(), d.loaded.ending
+	loaded, ending := d.loaded.conf, d.loaded.ending
 	d.loaded.Unlock()
 	n := &d.neighbours
 	n.Lock()
 	defer n.Unlock()
+	if loaded != n.of { // to work it out leaves garbage
+		n.of, n.said = loaded, loaded.Announced()
+	}
+	conf := n.said
 	if ending || conf == nil && len(n.ports) == 0 {
 		return
 	}

@@ -74,6 +74,17 @@ func TestIntervalOfLLDPChanges(t *testing.T) {
 	}
 }
 
+// A look that finds nothing new does not work out anew what the configuration says: five times a second that would be
+// garbage, for whose collection peers are paused.
+func TestLooksForNeighboursLeaveLittle(t *testing.T) {
+	x := newLinked(t, "lldp: {}\n")
+	x.watchNeighbours(time.Now())
+	look := testing.AllocsPerRun(20, func() { x.watchNeighbours(time.Now()) })
+	if all := testing.AllocsPerRun(20, func() { x.loaded.conf.Announced() }); look > all/2 {
+		t.Errorf("a look allocates %v times, and what the configuration says takes %v", look, all)
+	}
+}
+
 // announced lets time pass, and returns how many frames the first port sent.
 func (x *linked) announced(span units.Time) (frames int) {
 	end := x.world.now + span
