@@ -198,8 +198,8 @@ func TestNICNotifiesEveryKindOfFlow(t *testing.T) {
 	}
 }
 
-// A CNP for which there is no memory waits until there is some, and nothing waits for it: what is queued leaves, and gives
-// its own back.
+// A CNP for which there is no memory waits until there is some, and nothing waits for it: what is queued leaves, and
+// gives its own back.
 func TestNICWithoutMemoryForCNPs(t *testing.T) {
 	b := newBench(t, nil)
 	marked := rxe(t, 2, 1, 0x11, wire.OpSendOnly, dscp26|wire.CE, []byte("marked"))

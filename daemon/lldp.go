@@ -117,7 +117,7 @@ func (x *announced) quickly() *dataplane.Announcement {
 	return &dataplane.Announcement{Frame: x.frame, Every: x.every, Fast: fastFrames}
 }
 
-// announceAndReceive has the switch announce what changed, and returns what ports have received since it was asked last.
+// announceAndReceive has the switch announce what changed, and returns what ports have received since the last call.
 func (d *daemon) announceAndReceive(changed map[int]*dataplane.Announcement) map[int][][]byte {
 	received := map[int][][]byte{}
 	d.world.DoBriefly(func(at units.Time) {

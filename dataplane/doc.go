@@ -1,5 +1,5 @@
-// Package dataplane is the switch: a fabric.Node, which the simulator (package sim) and DPDK (package dataplane/dpdk) run
-// alike.
+// Package dataplane is the switch: a fabric.Node, which the simulator (package sim) and DPDK (package dataplane/dpdk)
+// run alike.
 //
 // # The life of a frame in the switch
 //
@@ -18,9 +18,9 @@
 //	schedule.go  which priority is next: strict ones, then by weight
 //	mark.go      the congestion point judges what leaves
 //
-// Where a world knows ahead what arrives within a span of time (fabric.Span), take.go takes all of it through these stages,
-// and nothing is called at the instants in between: ports catch up when something comes for them (span_ports.go). If what
-// happens at one port may concern another, inorder.go handles one event after the other.
+// Where a world knows ahead what arrives within a span of time (fabric.Span), take.go takes all of it through these
+// stages, and nothing is called at the instants in between: ports catch up when something comes for them
+// (span_ports.go). If what happens at one port may concern another, inorder.go handles one event after the other.
 //
 // A key that is not known is resolved by slow code, which remembers the action: resolve.go, with packages fdb
 // (addresses) and neighbour (next hops), vlan.go, static.go, flood.go, route.go, neighbour.go, router.go and icmp.go. With

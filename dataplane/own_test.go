@@ -136,8 +136,8 @@ func TestOwnFramesAreNotJudged(t *testing.T) {
 	}
 }
 
-// briefSolicitation asks, without saying where the one is that asks, whether the router is still there: what is answered
-// is 8 bytes longer. It has the traffic class of a lossless priority.
+// briefSolicitation asks whether the router is still there, without the link-layer address of who asks: the answer is
+// 8 bytes longer. It has the traffic class of a lossless priority.
 func briefSolicitation() []byte {
 	b := make([]byte, wire.SolicitLen)
 	wire.Solicit(b, mac(0), routerMAC, netip.MustParseAddr("fd00::1"), netip.MustParseAddr("fd00:9::1"))
@@ -151,8 +151,8 @@ func briefSolicitation() []byte {
 	return b
 }
 
-// An error takes room in the pool that later lossless frames of its burst then do not have, and so does an answer that is
-// longer than what asked for it: never is more in the pool than fits.
+// An error takes room in the pool that later lossless frames of its burst then do not have, and so does an answer that
+// is longer than what asked for it: never is more in the pool than fits.
 func TestErrorsTakeRoomInTheirTurn(t *testing.T) {
 	e := expired(0, 64) // what is said of it is longer than it, and of another priority
 	e[15] = 26 << 2

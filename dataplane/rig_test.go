@@ -114,6 +114,23 @@ func (r *rig) out(port, n int) (frames [][]byte) {
 	return frames
 }
 
+// allocations is how many there are for each burst of eight frames that come to port 0 and leave by port 1.
+func (r *rig) allocations(header []byte, length int) float64 {
+	burst := make([]fabric.Frame, 8)
+	return testing.AllocsPerRun(100, func() {
+		r.now += us
+		for i := range burst {
+			burst[i], _ = r.env.Alloc(length)
+			copy(r.env.Header(burst[i]), header)
+		}
+		r.sw.Receive(r.now, 0, burst)
+		for _, f := range burst[:r.sw.Transmit(r.now, 1, burst)] {
+			r.env.Free(f)
+		}
+		r.env.Woken()
+	})
+}
+
 func (r *rig) stats(port int) *fabric.PortStats { return &r.sw.Stats(r.now).Ports[port] }
 
 // packet is the headers of a UDP packet.

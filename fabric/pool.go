@@ -20,8 +20,8 @@ type Pool struct {
 	refill func(*Pool) // called when free is empty; may leave it empty
 	own    int         // slots of a pool of headers: those that are free here, and those that were given out
 	common *common     // with other pools; nil: it is alone
-	// Scratch is memory that nodes need only during a call: all of one kind share it, if one goroutine has them. The first
-	// that finds none puts it here.
+	// Scratch is memory that nodes need only during a call: all of one kind share it, if one goroutine has them. The
+	// first that finds none puts it here.
 	Scratch any
 }
 

@@ -111,8 +111,8 @@ type PortStats struct {
 	Undetermined        [pfc.Classes]uint64 // TCD's UE set on the way out
 	CNMs, CNPs          [pfc.Classes]uint64 // that the congestion point of a queue here had the switch send; by the queue's priority
 	Discards            [Reasons][pfc.Classes]uint64
-	// LostAt is when the first frame of a lossless priority was lost (Reason.Loses), by the node's clock of now, or Never.
-	// Of a host it is when the first was discarded.
+	// LostAt is when the first frame of a lossless priority was lost (Reason.Loses), by the node's clock of now, or
+	// Never. Of a host it is when the first was discarded.
 	LostAt      [pfc.Classes]units.Time
 	RxControl   uint64              // MAC control frames, and probes for deadlocks, received; they end here
 	TxControl   uint64              // the same sent; they begin here

@@ -182,8 +182,8 @@ func TestCapabilitiesByAnother(t *testing.T) {
 	}
 }
 
-// An identifier is shown as what its subtype says it is; what cannot be shown so is there in hexadecimal, all of it (IEEE
-// 802.1AB tables 8-2 and 8-3).
+// An identifier is shown as what its subtype says it is; what cannot be shown so is there in hexadecimal, all of it
+// (IEEE 802.1AB tables 8-2 and 8-3).
 func TestIdentifiers(t *testing.T) {
 	for _, c := range []struct{ chassis, want string }{
 		{"\x04\x02\x00\x0a\x00\x00\x01", "02:00:0a:00:00:01"}, {"\x05\x01\x0a\x00\x00\x01", "10.0.0.1"}, {"\x05\x02\xfd" + strings.Repeat("\x00", 14) + "\x01", "fd00::1"},

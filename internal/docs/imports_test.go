@@ -35,7 +35,8 @@ var floors = [][]string{
 	{"cmd/photon"},
 }
 
-// Nodes get a recipe's parts from the builder of the network. Commands start a daemon, or ask one, and are none themselves.
+// Nodes get a recipe's parts from the builder of the network. Commands start a daemon, or ask one, and are none
+// themselves.
 var never = map[string][]string{
 	"agent": {"scheme"}, "dataplane": {"scheme"}, "dataplane/dpdk": {"scheme"}, "sim": {"scheme"},
 	"cmd/photon": {"telemetry/admin", "impair", "sim"},
