@@ -206,91 +206,22 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if w := c.DPDK.Workers; w.Or(1) > len(c.Ports) {
 		return nil, fail(w, "%d workers for %d ports: each port has one worker, so there are no more of them than ports", w.V, len(c.Ports))
 	}
-	n := &SwitchNode{Config: dataplane.SwitchConfig{
-		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
-
-		History: dataplane.History{Pauses: c.History.Pauses.Or(1024), Events: c.History.Events.Or(256)},
-
-		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
-	}}
+	n := &SwitchNode{}
 	s := &n.Config
-	var err error
-	if s.Lossless, err = c.PFC.lossless(); err != nil {
+	if err := c.common(s, cell); err != nil {
 		return nil, err
-	}
-	thresholds, err := c.PFC.thresholds(s.MTU)
-	if err != nil {
-		return nil, err
-	}
-	if s.Watchdog, err = c.PFC.watchdog(); err != nil {
-		return nil, err
-	}
-	if d := c.PFC.Deadlock; d.V < 0 {
-		return nil, fail(d, "deadlock %v must not be negative", d.V)
-	}
-	s.Deadlock = c.PFC.Deadlock.Or(100 * units.Millisecond)
-	if s.TrustPCP, err = c.trust(); err != nil {
-		return nil, err
-	}
-	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
-		return nil, err
-	}
-	if err := priorities(c.PCP, s.PCP[:], "PCP"); err != nil {
-		return nil, err
-	}
-	s.Control = s.DSCP[48]
-	if err := c.weights(s); err != nil {
-		return nil, err
-	}
-	if a := c.LossyAlpha; !(a.V >= 0 && a.V <= mostAlpha) {
-		return nil, fail(a, "lossy_alpha %v must be from 0 to %v", a.V, mostAlpha)
-	}
-	for p := range s.PFC {
-		s.PFC[p] = thresholds
 	}
 	network := scheme.Network{Seed: 1}
-	for i, p := range c.Ports {
+	for i := range c.Ports {
 		var d dpdk.Device
 		if devices != nil {
 			d = devices[c.number(i)]
 		}
-		if p.Rate.V == 0 {
-			p.Rate = c.Rate
-		}
-		rate := p.rate(d.Rate)
-		network.Line, network.Rates = max(network.Line, rate), append(network.Rates, rate)
-		parts := c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, s.MTU)).InCells(cell)
-		n.Headroom = append(n.Headroom, parts)
-		headroom := c.PFC.Headroom.Or(parts.Sum())
-		worker := c.workerOf(i)
-		limits, err := c.limits(p, s.MTU)
-		if err != nil {
+		if err := c.resolvePort(n, &network, i, d); err != nil {
 			return nil, err
 		}
-		var accept dataplane.Accept
-		if a := p.Accept; a.IsSet() {
-			if err := accept.UnmarshalText([]byte(a.V)); err != nil {
-				return nil, fail(a, "%v", err)
-			}
-		}
-		s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
-		pc := &s.Ports[i]
-		if err := c.own(p, s, i); err != nil {
-			return nil, err
-		}
-		longest := units.Size(pc.Link.WireBytes(s.MTU + wire.EthernetLen + 2*wire.VLANLen))
-		if err := c.ingress(p, s.MTU, pc); err != nil {
-			return nil, err
-		}
-		if pc.Queues, err = c.queues(p, s.LosslessAt(i), longest); err != nil {
-			return nil, err
-		}
-		if pc.Shaper, err = p.Shaper.params(longest); err != nil {
-			return nil, err
-		}
-		n.Links = append(n.Links, p.link(rate))
-		n.Workers = append(n.Workers, worker)
 	}
+	var err error
 	if s.Headroom, err = c.PFC.shared(s.Headrooms(), s.MostHeadroom()); err != nil {
 		return nil, err
 	}
@@ -301,22 +232,125 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if err := c.forwarding(s, devices); err != nil {
 		return nil, err
 	}
+	if err := c.setScheme(n, network); err != nil {
+		return nil, err
+	}
+	if err := c.checkWhole(s); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// common works out what all ports of a switch share.
+func (c *Switch) common(s *dataplane.SwitchConfig, cell units.Size) (err error) {
+	*s = dataplane.SwitchConfig{
+		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+
+		History: dataplane.History{Pauses: c.History.Pauses.Or(1024), Events: c.History.Events.Or(256)},
+
+		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
+	}
+	if s.Lossless, err = c.PFC.lossless(); err != nil {
+		return err
+	}
+	thresholds, err := c.PFC.thresholds(s.MTU)
+	if err != nil {
+		return err
+	}
+	if s.Watchdog, err = c.PFC.watchdog(); err != nil {
+		return err
+	}
+	if d := c.PFC.Deadlock; d.V < 0 {
+		return fail(d, "deadlock %v must not be negative", d.V)
+	}
+	s.Deadlock = c.PFC.Deadlock.Or(100 * units.Millisecond)
+	if s.TrustPCP, err = c.trust(); err != nil {
+		return err
+	}
+	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
+		return err
+	}
+	if err := priorities(c.PCP, s.PCP[:], "PCP"); err != nil {
+		return err
+	}
+	s.Control = s.DSCP[48]
+	if err := c.weights(s); err != nil {
+		return err
+	}
+	if a := c.LossyAlpha; !(a.V >= 0 && a.V <= mostAlpha) {
+		return fail(a, "lossy_alpha %v must be from 0 to %v", a.V, mostAlpha)
+	}
+	for p := range s.PFC {
+		s.PFC[p] = thresholds
+	}
+	return nil
+}
+
+// resolvePort works out the i-th port, which is on a device, after those before it.
+func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dpdk.Device) (err error) {
+	s, p := &n.Config, c.Ports[i]
+	if p.Rate.V == 0 {
+		p.Rate = c.Rate
+	}
+	rate := p.rate(d.Rate)
+	network.Line, network.Rates = max(network.Line, rate), append(network.Rates, rate)
+	parts := c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, s.MTU)).InCells(s.Cell)
+	n.Headroom = append(n.Headroom, parts)
+	headroom := c.PFC.Headroom.Or(parts.Sum())
+	worker := c.workerOf(i)
+	limits, err := c.limits(p, s.MTU)
+	if err != nil {
+		return err
+	}
+	var accept dataplane.Accept
+	if a := p.Accept; a.IsSet() {
+		if err := accept.UnmarshalText([]byte(a.V)); err != nil {
+			return fail(a, "%v", err)
+		}
+	}
+	s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
+	pc := &s.Ports[i]
+	if err := c.own(p, s, i); err != nil {
+		return err
+	}
+	longest := units.Size(pc.Link.WireBytes(s.MTU + wire.EthernetLen + 2*wire.VLANLen))
+	if err := c.ingress(p, s.MTU, pc); err != nil {
+		return err
+	}
+	if pc.Queues, err = c.queues(p, s.LosslessAt(i), longest); err != nil {
+		return err
+	}
+	if pc.Shaper, err = p.Shaper.params(longest); err != nil {
+		return err
+	}
+	n.Links = append(n.Links, p.link(rate))
+	n.Workers = append(n.Workers, worker)
+	return nil
+}
+
+// setScheme gives a switch its congestion point.
+func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
 	parts, recipe, err := c.Scheme.build(network)
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.Line == 0 { // the usual scheme does not go with the rate
 			e.Line = c.Rate.Line
 		}
-		return nil, err
+		return err
 	}
 	n.Scheme, n.Line = recipe, network.Line
 	if n.Params, err = recipe.Settings(network, c.Scheme.overrides()); err != nil {
-		return nil, err
+		return err
 	}
-	s.CP = parts.CP
+	n.Config.CP = parts.CP
+	return nil
+}
+
+// checkWhole checks what the parts are together, and finds the line that is to blame.
+func (c *Switch) checkWhole(s *dataplane.SwitchConfig) error {
 	if err := s.Check(); err != nil {
 		if line, ok := c.itemLine(err); ok {
-			return nil, &Error{Line: line, Err: err}
+			return &Error{Line: line, Err: err}
 		}
 		where := c.Buffer
 		if !errors.Is(err, dataplane.ErrBuffer) {
@@ -324,9 +358,9 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 		} else if !where.IsSet() {
 			where = c.PFC.Headroom
 		}
-		return nil, fail(where, "%v", err)
+		return fail(where, "%v", err)
 	}
-	return n, nil
+	return nil
 }
 
 func (c *Switch) weights(s *dataplane.SwitchConfig) error {

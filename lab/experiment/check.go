@@ -58,6 +58,46 @@ func (e *Experiment) check() error {
 	if err := e.checkParameters(); err != nil {
 		return err
 	}
+	if err := e.checkTimes(); err != nil {
+		return err
+	}
+	if err := e.Topology.checkUnused(); err != nil {
+		return err
+	}
+	plan, err := e.Plan()
+	if err != nil {
+		return err
+	}
+	if _, err := e.Impairments(plan, e.Seed); err != nil {
+		return err
+	}
+	flows, err := e.Sends(plan, e.Seed)
+	if err != nil {
+		return err
+	}
+	if err := e.checkSchemes(plan, flows); err != nil {
+		return err
+	}
+	if err := e.checkNames(); err != nil {
+		return err
+	}
+	if err := e.checkUnused(); err != nil {
+		return err
+	}
+	if err := e.checkMeasure(plan, flows); err != nil {
+		return err
+	}
+	if err := e.checkPlots(); err != nil {
+		return err
+	}
+	if err := e.checkQuick(); err != nil {
+		return err
+	}
+	return e.checkClaims()
+}
+
+// checkTimes says what is wrong with how long a run is, and how often it is looked at.
+func (e *Experiment) checkTimes() error {
 	if e.Duration <= 0 {
 		return &ofKey{[]string{"duration"}, errors.New("duration must be there, and positive")}
 	}
@@ -79,20 +119,11 @@ func (e *Experiment) check() error {
 			"measure: %d samples of %v in %v: %d are the most, a longer sample would do",
 			samples, e.Measure.Sample, e.Duration, mostSamples)}
 	}
-	if err := e.Topology.checkUnused(); err != nil {
-		return err
-	}
-	plan, err := e.Plan()
-	if err != nil {
-		return err
-	}
-	if _, err := e.Impairments(plan, e.Seed); err != nil {
-		return err
-	}
-	flows, err := e.Sends(plan, e.Seed)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// checkSchemes says what is wrong with the schemes in this network.
+func (e *Experiment) checkSchemes(plan *topology.Plan, flows []Flow) error {
 	if len(e.Schemes) == 0 {
 		return errors.New("there are no schemes (schemes: [dcqcn, pcn]; photon list schemes)")
 	}
@@ -115,22 +146,7 @@ func (e *Experiment) check() error {
 			return err
 		}
 	}
-	if err := e.checkNames(); err != nil {
-		return err
-	}
-	if err := e.checkUnused(); err != nil {
-		return err
-	}
-	if err := e.checkMeasure(plan, flows); err != nil {
-		return err
-	}
-	if err := e.checkPlots(); err != nil {
-		return err
-	}
-	if err := e.checkQuick(); err != nil {
-		return err
-	}
-	return e.checkClaims()
+	return nil
 }
 
 // checkWays finds flows between hosts, or NICs of hosts, that no links join.
