@@ -2,10 +2,12 @@ package claim
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"photon/config"
 	"photon/lab/experiment"
 	"photon/lab/run"
 	"photon/lab/stat"
@@ -252,5 +254,46 @@ func TestUnsoundRunsJudgeNothing(t *testing.T) {
 		if got := judge(watched(t), &c, r); got.Verdict != NotRun || got.Measured != nil {
 			t.Errorf("%+v", got)
 		}
+	}
+}
+
+// What came in none of the runs may be rare, and what came in all of them not certain: an interval reaches as far as tables
+// of the exact binomial interval do, which have 0 to 0.1684 for none of 20, and 0 to 0.3694 for none of 8.
+func TestNoneAndAllOfTheRuns(t *testing.T) {
+	e := watched(t)
+	e.Measure.Metrics[0].Do = config.Set("deadlocked")
+	of := func(some, n int) (v []float64) {
+		for k := range n {
+			v = append(v, map[bool]float64{true: 1}[k < some])
+		}
+		return v
+	}
+	r := result(map[string][]float64{
+		"none": of(0, 20), "all": of(20, 20), "most": of(19, 20), "none of 8": of(0, 8), "one": of(1, 1),
+	})
+	for _, c := range []struct {
+		schemes   []string
+		as        experiment.As
+		of        string
+		low, high float64
+	}{
+		{[]string{"none"}, experiment.Fraction, "mean", 0, 0.1684},
+		{[]string{"none of 8"}, experiment.Fraction, "mean", 0, 0.3694},
+		{[]string{"all"}, experiment.Fraction, "mean", 0.8316, 1},
+		{[]string{"most"}, experiment.Fraction, "mean", 0.85, 1}, // as before
+		{[]string{"none"}, experiment.Fraction, "max", 0, 0},     // the worst of the runs that there were
+		{[]string{"none", "all"}, experiment.Ratio, "mean", 0, 0.1684 / 0.8316},
+		{[]string{"none", "most"}, experiment.Reduction, "mean", 1 - 0.1684/0.95, 1},
+		{[]string{"most", "all"}, experiment.Ratio, "mean", 0.85, 0.95 / 0.8316},
+	} {
+		p := experiment.Part{Schemes: c.schemes, Metric: "x", As: c.as, Stat: c.of, Limit: ptr(0.5), Bound: experiment.AtLeast}
+		m := judge(e, &experiment.Claim{ID: "c", Part: p}, r)
+		if low, high := *m.Interval[0], *m.Interval[1]; math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
+			t.Errorf("%v, %s: %v to %v, want %v to %v", c.schemes, c.of, low, high, c.low, c.high)
+		}
+	}
+	one := experiment.Part{Schemes: []string{"one"}, Metric: "x", As: experiment.Fraction, Stat: "mean"}
+	if m := judge(e, &experiment.Claim{ID: "c", Part: one}, r); m.Interval != nil {
+		t.Errorf("of one run there is an interval: %v", m.Interval)
 	}
 }

@@ -159,7 +159,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
-		x := sampled{v: v, never: slices.Contains(v, stat.Never), watched: e.WatchedFor(metric, r.Quick)}
+		x := sampled{v: v, never: slices.Contains(v, stat.Never), watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric)}
 		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
 		all = append(all, x)
 	}
@@ -175,6 +175,7 @@ type sampled struct {
 	v       []float64
 	never   bool    // with some of them it never happened
 	watched float64 // for so long it was waited for; 0: it is not known
+	event   bool    // 1 or 0: whether a run had it
 }
 
 // estimated is a number over seeds and its interval.
@@ -200,30 +201,12 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 	if unknown {
 		return estimated{value: math.NaN(), low: math.NaN(), high: math.NaN(), n: n}
 	}
-	of := func(x sampled, runs []int) float64 {
-		drawn := make([]float64, len(runs))
-		for i, k := range runs {
-			drawn[i] = x.v[k]
-		}
-		switch p.Statistic() {
-		case "mean":
-			return stat.Mean(drawn)
-		case "min":
-			return slices.Min(drawn)
-		case "max":
-			return slices.Max(drawn)
-		}
-		return stat.Median(drawn)
-	}
 	value := func(runs []int, neither float64) float64 {
-		v := of(samples[0], runs)
-		if len(samples) == 2 {
-			v = quotient(v, of(samples[1], runs), neither)
+		var statistics [2]float64
+		for i, x := range samples {
+			statistics[i] = statistic(p, x, runs)
 		}
-		if p.Kind() == experiment.Reduction {
-			v = 1 - v
-		}
-		return v
+		return about(p, statistics[:len(samples)], neither)
 	}
 	all := make([]int, n)
 	for k := range all {
@@ -237,10 +220,10 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 	}
 	switch {
 	case len(samples) == 2:
-		est.least, est.most = lateness(p, samples, all, of)
+		est.least, est.most = lateness(p, samples, all)
 	case samples[0].never:
 		x := samples[0].cameAt(samples[0].watched)
-		least, _ := extremes(all, func(runs []int) float64 { return of(x, runs) })
+		least, _ := extremes(all, func(runs []int) float64 { return statistic(p, x, runs) })
 		est.least = &least
 	}
 	interval := func(neither float64) (low, high float64, ok bool) {
@@ -259,8 +242,63 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 	}
 	if !est.sure {
 		est.low, est.high = est.value, est.value
+		return est
+	}
+	for _, statistics := range rarer(p, samples) {
+		v := about(p, statistics, math.NaN())
+		est.low, est.high = min(est.low, v), max(est.high, v)
 	}
 	return est
+}
+
+// statistic is what a claim is about of a metric over some runs, whose numbers are given.
+func statistic(p *experiment.Part, x sampled, runs []int) float64 {
+	drawn := make([]float64, len(runs))
+	for i, k := range runs {
+		drawn[i] = x.v[k]
+	}
+	switch p.Statistic() {
+	case "mean":
+		return stat.Mean(drawn)
+	case "min":
+		return slices.Min(drawn)
+	case "max":
+		return slices.Max(drawn)
+	}
+	return stat.Median(drawn)
+}
+
+// about is what a claim is about of the statistics of one scheme, or of two; neither is the quotient if both never came.
+func about(p *experiment.Part, statistics []float64, neither float64) float64 {
+	v := statistics[0]
+	if len(statistics) == 2 {
+		v = quotient(v, statistics[1], neither)
+	}
+	if p.Kind() == experiment.Reduction {
+		v = 1 - v
+	}
+	return v
+}
+
+// rarer are the statistics of samples if what came in none of their runs is as frequent as it may be, and what came in all
+// as rare: no sample drawn from such runs is another than they are.
+func rarer(p *experiment.Part, samples []sampled) (all [][]float64) {
+	all = [][]float64{nil}
+	for _, x := range samples {
+		mean := stat.Mean(x.v)
+		ends := []float64{mean}
+		if x.event && p.Statistic() == "mean" && (mean == 0 || mean == 1) {
+			ends = append(ends, math.Abs(mean-stat.MostUnseen(len(x.v))))
+		}
+		var longer [][]float64
+		for _, statistics := range all {
+			for _, end := range ends {
+				longer = append(longer, append(slices.Clone(statistics), end))
+			}
+		}
+		all = longer
+	}
+	return all[1:]
 }
 
 // cameAt is x if what never came had come at a time.
@@ -285,24 +323,22 @@ func extremes(all []int, of func(runs []int) float64) (least, most float64) {
 
 // lateness is what is known of a quotient, and of its interval, if something never came in some seeds of one scheme, or
 // of both: as much as if it had come when it was last looked for or, if nobody knows when that was, just after all that
-// came. of is the statistic of some runs, all are their numbers.
-func lateness(
-	p *experiment.Part, samples []sampled, all []int, of func(x sampled, runs []int) float64,
-) (least, most *float64) {
+// came. all are the numbers of the runs.
+func lateness(p *experiment.Part, samples []sampled, all []int) (least, most *float64) {
 	last := 0.0 // of what came
 	for _, x := range samples {
 		last = max(last, slices.Max(x.cameAt(0).v))
 	}
 	over := func(a, b sampled) func(runs []int) float64 {
 		return func(runs []int) float64 {
-			v := quotient(of(a, runs), of(b, runs), 1)
+			v := quotient(statistic(p, a, runs), statistic(p, b, runs), 1)
 			if math.IsNaN(v) { // zero by zero: no difference
 				return 1
 			}
 			return v
 		}
 	}
-	if a, b := samples[0], samples[1]; a.never && of(b, all) > 0 {
+	if a, b := samples[0], samples[1]; a.never && statistic(p, b, all) > 0 {
 		known := a.watched > 0 || p.Over != ""
 		at := a.watched
 		if !known {

@@ -445,6 +445,12 @@ func (e *Experiment) MayBeLate(metric string) bool {
 	return metric == "aggregate_rate_converged_s" || metric == "queue_drained_s"
 }
 
+// IsEvent reports whether a metric is 1 or 0, as something happened in a run or not.
+func (e *Experiment) IsEvent(metric string) bool {
+	metric, _, _ = strings.Cut(metric, "@")
+	return slices.ContainsFunc(e.Measure.Metrics, func(m Metric) bool { return m.Name == metric && m.Do.V == "deadlocked" })
+}
+
 // WatchedFor is how long a run looked out for what a metric gives the time of, in
 // the metric's unit: what never came took at least that long. 0: it is no such metric, or not known.
 func (e *Experiment) WatchedFor(metric string, quick bool) float64 {
