@@ -26,6 +26,7 @@ type Running struct {
 	Frames int        // frame buffers that there are
 	Cell   units.Size // 0: it is to be worked out
 	Base   wire.MAC   // of the first port when it started: the router's, unless the file says another
+	Gap    units.Time // between polls, for which receive rings of cards have room since then
 	Places int        // for ports, as many as the switch has
 	At     []Place    // of each port of the file
 }
@@ -36,7 +37,7 @@ type Place struct{ Number, Worker int }
 // Start says how many frame buffers there are, before the devices tell their rates, which Resolve gets next,
 // and has the switch have places for ports that are added while it runs. Its ports are in the order of the file.
 func (c *Switch) Start(frames int, base wire.MAC) Running {
-	c.running = Running{Frames: frames, Base: base, Places: dpdk.MaxPorts}
+	c.running = Running{Frames: frames, Base: base, Gap: c.pollGap(), Places: dpdk.MaxPorts}
 	for i := range c.Ports {
 		c.running.At = append(c.running.At, Place{i, i % c.DPDK.Workers.Or(1)})
 	}
@@ -105,7 +106,11 @@ func (c *Switch) worldBuffers() int {
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device.V)
 	}
-	return dpdk.WorldBuffers(devices, c.DPDK.Workers.Or(1), c.pollGap())
+	gap := c.pollGap()
+	if c.running.Places > 0 {
+		gap = c.running.Gap // rings stay as they were opened
+	}
+	return dpdk.WorldBuffers(devices, c.DPDK.Workers.Or(1), gap)
 }
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.

@@ -169,6 +169,38 @@ func TestTwoMorePortsHaveRoom(t *testing.T) {
 	}
 }
 
+// Cards keep their rings while a switch runs: how much buffer it can have does not depend on whether the file that is
+// loaded still has lossless frames, for which rings are longer.
+func TestRingsStayWhatTheyAre(t *testing.T) {
+	const cards = "rate: 10Gbps\nports: [{device: '0000:03:00.0'}, {device: '0000:03:00.1'}]\n"
+	for _, first := range []string{"", "pfc: {priorities: []}\n"} {
+		most := map[string]int{}
+		for _, then := range []string{"", "pfc: {priorities: []}\n"} {
+			now := parse(t, cards+first)
+			now.Start(40_000, 1)
+			n, err := now.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for kb := 4000; ; kb += 50 {
+				next := parse(t, fmt.Sprintf("%s%sbuffer: %dKB\n", cards, then, kb))
+				running, _, _, err := next.AssignPlaces(now, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				running.Cell = n.Config.Cell
+				if next.For(running) != nil {
+					break
+				}
+				most[then] = kb
+			}
+		}
+		if a, b := most[""], most["pfc: {priorities: []}\n"]; a != b || a == 0 {
+			t.Errorf("started with %q: %d KB of buffer with lossless frames, %d KB without", first, a, b)
+		}
+	}
+}
+
 // A port whose number something names is not removed behind its back.
 func TestNamedPortStays(t *testing.T) {
 	const three = "ports: [{device: net_null0}, {device: net_null1}, {device: net_null2}]\n"
