@@ -19,6 +19,8 @@ import (
 const (
 	usualCell = 200     // bytes; with it a frame of 60 bytes takes a little more than three times its length
 	mostUsual = 1 << 18 // frame buffers, unless the file has a number
+
+	defaultShared = 4 * units.MB // of a buffer for which the file has no number
 )
 
 // Running is what a switch that runs cannot change of itself, and where its ports are.
@@ -161,11 +163,12 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 		}
 		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (%s, %s)", what, reserved, frames, most, smaller, more)}
 	}
-	where := c.Buffer
-	if !where.IsSet() {
-		where.Line = c.DPDK.Frames.Line
+	if where := c.Buffer; !where.IsSet() {
+		where.Line = cmp.Or(c.PFC.XOFF.Line, c.DPDK.Frames.Line)
+		return fail(where, "buffer %v, by default %v for all ports' xoff and headroom and %v to share: %d frame buffers hold %v at most (`buffer: %v`, which leaves %v to share, %s)",
+			s.Buffer, s.Reserved(), defaultShared, frames, most, most, most-s.Reserved(), more)
 	}
-	return fail(where, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
+	return fail(c.Buffer, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
 }
 
 // longestWay is where the file says how far the peer is, of the port that needs most headroom; 0: nowhere.
