@@ -19,6 +19,8 @@ import (
 const (
 	usualCell = 200     // bytes; with it a frame of 60 bytes takes a little more than three times its length
 	mostUsual = 1 << 18 // frame buffers, unless the file has a number
+
+	defaultShared = 4 * units.MB // of a buffer for which the file has no number
 )
 
 // Running is what a switch that runs cannot change of itself, and where its ports are.
@@ -26,6 +28,7 @@ type Running struct {
 	Frames int        // frame buffers that there are
 	Cell   units.Size // 0: it is to be worked out
 	Base   wire.MAC   // of the first port when it started: the router's, unless the file says another
+	Gap    units.Time // between polls, for which receive rings of cards have room since then
 	Places int        // for ports, as many as the switch has
 	At     []Place    // of each port of the file
 }
@@ -36,7 +39,7 @@ type Place struct{ Number, Worker int }
 // Start says how many frame buffers there are, before the devices tell their rates, which Resolve gets next,
 // and has the switch have places for ports that are added while it runs. Its ports are in the order of the file.
 func (c *Switch) Start(frames int, base wire.MAC) Running {
-	c.running = Running{Frames: frames, Base: base, Places: dpdk.MaxPorts}
+	c.running = Running{Frames: frames, Base: base, Gap: c.pollGap(), Places: dpdk.MaxPorts}
 	for i := range c.Ports {
 		c.running.At = append(c.running.At, Place{i, i % c.DPDK.Workers.Or(1)})
 	}
@@ -105,7 +108,11 @@ func (c *Switch) worldBuffers() int {
 	for i := range c.Ports {
 		devices = append(devices, c.Ports[i].Device.V)
 	}
-	return dpdk.WorldBuffers(devices, c.DPDK.Workers.Or(1), c.pollGap())
+	gap := c.pollGap()
+	if c.running.Places > 0 {
+		gap = c.running.Gap // rings stay as they were opened
+	}
+	return dpdk.WorldBuffers(devices, c.DPDK.Workers.Or(1), gap)
 }
 
 // pollGap is the gap between two polls for which receive rings are to have room; 0: there is nothing to lose.
@@ -156,11 +163,12 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 		}
 		return &Error{Line: line, Err: fmt.Errorf("%s are %v, and %d frame buffers hold %v at most: the last XOFF would never be sent (%s, %s)", what, reserved, frames, most, smaller, more)}
 	}
-	where := c.Buffer
-	if !where.IsSet() {
-		where.Line = c.DPDK.Frames.Line
+	if where := c.Buffer; !where.IsSet() {
+		where.Line = cmp.Or(c.PFC.XOFF.Line, c.DPDK.Frames.Line)
+		return fail(where, "buffer %v, by default %v for all ports' xoff and headroom and %v to share: %d frame buffers hold %v at most (`buffer: %v`, which leaves %v to share, %s)",
+			s.Buffer, s.Reserved(), defaultShared, frames, most, most, most-s.Reserved(), more)
 	}
-	return fail(where, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
+	return fail(c.Buffer, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
 }
 
 // longestWay is where the file says how far the peer is, of the port that needs most headroom; 0: nowhere.

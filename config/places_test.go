@@ -169,6 +169,69 @@ func TestTwoMorePortsHaveRoom(t *testing.T) {
 	}
 }
 
+// Without `buffer:` a running switch that is to reserve more may not have the frame buffers for what it shares by default.
+// The refusal says which buffer would do, and that one does.
+func TestBufferThatWouldDo(t *testing.T) {
+	text := func(xoff, rest string) string {
+		return "rate: 10Gbps\nports: [{device: net_null0}, {device: net_null1}]\npfc:\n  xoff: " + xoff + "\n" + rest
+	}
+	now := parse(t, text("512KB", ""))
+	now.Start(now.Options().Frames, 1)
+	n, err := now.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func(next *Switch) error {
+		running, _, _, err := next.AssignPlaces(now, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running.Cell = n.Config.Cell
+		return next.For(running)
+	}
+	err = take(parse(t, text("2MB", "")))
+	if err == nil || !strings.Contains(err.Error(), "4: buffer ") {
+		t.Fatalf("four times the XOFF: %v", err)
+	}
+	_, hint, _ := strings.Cut(err.Error(), "(`")
+	hint, _, _ = strings.Cut(hint, "`")
+	if err := take(parse(t, text("2MB", hint+"\n"))); err != nil {
+		t.Errorf("%q: %v", hint, err)
+	}
+}
+
+// Cards keep their rings while a switch runs: how much buffer it can have does not depend on whether the file that is
+// loaded still has lossless frames, for which rings are longer.
+func TestRingsStayWhatTheyAre(t *testing.T) {
+	const cards = "rate: 10Gbps\nports: [{device: '0000:03:00.0'}, {device: '0000:03:00.1'}]\n"
+	for _, first := range []string{"", "pfc: {priorities: []}\n"} {
+		most := map[string]int{}
+		for _, then := range []string{"", "pfc: {priorities: []}\n"} {
+			now := parse(t, cards+first)
+			now.Start(40_000, 1)
+			n, err := now.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for kb := 4000; ; kb += 50 {
+				next := parse(t, fmt.Sprintf("%s%sbuffer: %dKB\n", cards, then, kb))
+				running, _, _, err := next.AssignPlaces(now, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				running.Cell = n.Config.Cell
+				if next.For(running) != nil {
+					break
+				}
+				most[then] = kb
+			}
+		}
+		if a, b := most[""], most["pfc: {priorities: []}\n"]; a != b || a == 0 {
+			t.Errorf("started with %q: %d KB of buffer with lossless frames, %d KB without", first, a, b)
+		}
+	}
+}
+
 // A port whose number something names is not removed behind its back.
 func TestNamedPortStays(t *testing.T) {
 	const three = "ports: [{device: net_null0}, {device: net_null1}, {device: net_null2}]\n"

@@ -225,7 +225,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if s.Headroom, err = c.PFC.shared(s.Headrooms(), s.MostHeadroom()); err != nil {
 		return nil, err
 	}
-	s.Buffer = c.Buffer.Or(s.Reserved() + 4*units.MB)
+	s.Buffer = c.Buffer.Or(s.Reserved() + defaultShared)
 	if h := c.PFC.Headroom; h.V > s.Buffer {
 		return nil, fail(h, "headroom %v is larger than the buffer, %v", h.V, s.Buffer)
 	}

@@ -13,10 +13,21 @@ type watermarked interface {
 	ClearWatermarks(port int)
 }
 
+// watermarked is the node that has watermarks, whatever stands before it to impair frames; nil: this one has none.
+func (d *daemon) watermarked() watermarked {
+	switch {
+	case d.sw != nil:
+		return d.sw
+	case d.nic != nil:
+		return d.nic
+	}
+	return nil
+}
+
 // clearWatermarks resets the watermarks of a port, or of all ports if it is empty, and then the longest poll gap, too.
 func (d *daemon) clearWatermarks(port string) (message string, err error) {
-	node, ok := d.node.(watermarked)
-	if !ok {
+	node := d.watermarked()
+	if node == nil {
 		return "", errors.New("an agent that sends flows of its own has no watermarks: ask a switch, or an agent that is a NIC")
 	}
 	clear, of := []int(nil), "the longest poll gap and the watermarks of all ports begin anew"

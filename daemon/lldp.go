@@ -105,7 +105,9 @@ func (d *daemon) changedAnnouncements(
 		info := conf.Info
 		info.From, info.Port, info.DCBX = addresses[i], name, conf.DCBX[i]
 		frame := info.Encode(conf.Base)
-		if x := n.ports[i]; x == nil || !bytes.Equal(x.frame, frame) || x.every != conf.Every || x.changes != changes(i) {
+		x := n.ports[i]
+		same := x != nil && bytes.Equal(x.frame, frame) && x.every == conf.Every && x.changes == changes(i)
+		if !same || x.leaving { // which took its leave of neighbours has to greet them again
 			changed[i] = n.begin(i, frame, conf.Every, &info.DCBX, changes(i)).quickly()
 		}
 	}
@@ -161,7 +163,7 @@ func (n *neighbours) begin(i int, frame []byte, every units.Time, own *lldp.DCBX
 		x = &announced{logged: map[string][]string{}}
 		n.ports[i] = x
 	}
-	x.frame, x.every, x.own, x.changes = frame, every, *own, changes
+	x.frame, x.every, x.own, x.changes, x.leaving = frame, every, *own, changes, false
 	return x
 }
 

@@ -74,6 +74,40 @@ func TestIntervalOfLLDPChanges(t *testing.T) {
 	}
 }
 
+// If LLDP leaves the file and returns before the switch has looked again, the port, which has taken its leave by then,
+// greets its neighbours at the next look, and goes on, whether it says the same as before or something else.
+func TestLLDPReturnsAtOnce(t *testing.T) {
+	for _, again := range []string{"lldp: {interval: 30s}\n", "lldp: {interval: 20s}\n", "lldp: {}\npfc: {priorities: [4]}\n"} {
+		x := newLinked(t, "lldp: {interval: 30s}\n")
+		reload := func(rest string) {
+			x.write(rest)
+			if _, err := x.reload(); err != nil {
+				t.Fatal(err)
+			}
+			x.watchNeighbours(time.Now())
+		}
+		reload("lldp: {interval: 30s}\n")
+		x.announced(10 * units.Second)
+		reload("")
+		if n := x.announced(200 * units.Millisecond); n != 1 {
+			t.Fatalf("%d frames of farewell", n)
+		}
+		reload(again)
+		if n := x.announced(200 * units.Millisecond); n != 1 {
+			t.Errorf("%q: %d frames at the look after its return", again, n)
+		}
+		for range 3 {
+			x.watchNeighbours(time.Now())
+		}
+		if n := x.announced(10 * units.Second); n != 3 {
+			t.Errorf("%q: %d frames in the seconds after that, not 3", again, n)
+		}
+		if n := x.announced(100 * units.Second); n < 2 {
+			t.Errorf("%q: %d frames from then on", again, n)
+		}
+	}
+}
+
 // A look that finds nothing new does not work out anew what the configuration says: five times a second that would be
 // garbage, for whose collection peers are paused.
 func TestLooksForNeighboursLeaveLittle(t *testing.T) {

@@ -93,7 +93,10 @@ func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
 	d.plug(m, conf, node)
 	d.relink(conf)
 	d.reshut(was, conf)
-	d.gaps(conf, l.devices)
+	survived := d.gap.Load()
+	if g := d.gaps(conf, l.devices); d.gap.Load() != survived {
+		d.logGap(g)
+	}
 	for _, c := range changes {
 		lines = append(lines, c.String())
 	}

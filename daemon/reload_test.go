@@ -52,3 +52,26 @@ func TestFastestPortGoes(t *testing.T) {
 		t.Errorf("%d of 60 kB are marked when the port of 40 Gbit/s has gone, as before; the line is %v", n, node.Line)
 	}
 }
+
+// A reload after which polls may be less far apart, or farther, says so, and warns if the receive ring is full before the
+// headroom: the ring stays as it was opened.
+func TestReloadSaysWhatPollGapIsSurvived(t *testing.T) {
+	x := newLinked(t, "pfc: {response: 20us}\nbuffer: 6MB\n")
+	for i := range 2 {
+		x.loaded.devices[i].Ring = 1024 // full after 68.8 us of the shortest frames at 10 Gbit/s
+	}
+	for _, step := range []struct{ rest, says string }{
+		{"pfc: {response: 50us}\nbuffer: 6MB\n", "INFO\tpolls may be 50us apart"},
+		{"pfc: {response: 200us}\nbuffer: 6MB\n", "WARN\tpolls may be 68.8128us apart"},
+		{"pfc: {response: 200us}\nbuffer: 5.9MB\n", ""},
+	} {
+		x.log.Reset()
+		x.write(step.rest)
+		if _, err := x.reload(); err != nil {
+			t.Fatal(err)
+		}
+		if said := x.said("polls may be"); said != (step.says != "") || !x.said(step.says) {
+			t.Errorf("%q: the log says\n%s", step.rest, &x.log)
+		}
+	}
+}

@@ -71,6 +71,38 @@ func TestInterfaceComesAgain(t *testing.T) {
 	}
 }
 
+// How often a link changed is counted by what it did, also if the interface is made again, under a name whose former one
+// had lost its link more often, and the switch is asked all the time: an interface that has gone and come is two changes.
+func TestChangesOfALinkAreCounted(t *testing.T) {
+	o := operate(t, "")
+	host := o.fourHosts.hosts[0]
+	changes := func() (n uint64, up bool) {
+		var p show.Ports
+		o.show("ports", &p)
+		return p.Ports[0].Changes, p.Ports[0].Up
+	}
+	for i := range uint64(8) {
+		o.until("a change of the link", func() bool {
+			host.Run(t, "ip", "link", "set", "eth0", []string{"down", "up"}[i%2])
+			n, up := changes()
+			return n == i+1 && up == (i%2 == 1)
+		})
+	}
+	for life := range uint64(3) {
+		o.sw.Run(t, "ip", "link", "del", "sw0")
+		if life != 1 { // else it may look as if the link was down for a moment
+			o.until("the interface has gone", func() bool { n, up := changes(); return n == 9+2*life && !up })
+		}
+		testnet.Veth(t, host, "eth0", o.sw, "sw0")
+		o.until("the interface is used", func() bool { n, up := changes(); return n >= 10+2*life && up })
+		for range 20 {
+			if n, _ := changes(); n != 10+2*life {
+				t.Fatalf("the link changed %d times, not %d", n, 10+2*life)
+			}
+		}
+	}
+}
+
 // What was sent into an interface that is down is lost, and not sent when it is up.
 func TestInterfaceThatIsDown(t *testing.T) {
 	o := operate(t, "metrics: 127.0.0.1:9464\n")

@@ -39,8 +39,9 @@ type netdev struct {
 	short bool // its MTU is less than the port's
 
 	carrier *nl.NetlinkSocket // asks how often the interface lost its carrier
+	counted int               // index of the interface whose losses these are; 0: it has gone
 	losses  uint32            // how often it had when it was last asked
-	downs   uint64            // how often it has since the device was opened
+	downs   uint64            // how often the port's link went down since the device was opened
 
 	notices []Notice // not fetched yet
 	named   bool     // super-frames or open checksums were reported
@@ -153,13 +154,33 @@ func (n *netdev) close() {
 }
 
 // flaps counts how often the carrier was lost since the last call: a link may be up again
-// by the next check, while the peer has forgotten its pauses.
+// by the next check, while the peer has forgotten its pauses. An interface that has gone took its link with it, once;
+// one that has its name since counts for itself.
 func (n *netdev) flaps(l *netlink.LinkAttrs) {
-	was := n.losses
-	if l == nil || n.carrier == nil || !n.countCarrier(l.Index) {
+	if l == nil || l.Index != n.counted {
+		n.left()
 		return
 	}
-	n.downs += uint64(n.losses - was)
+	was := n.losses
+	if n.carrier != nil && n.countCarrier(l.Index) {
+		n.downs += uint64(n.losses - was)
+	}
+}
+
+// left counts that the interface has gone, unless that is known.
+func (n *netdev) left() {
+	if n.counted != 0 {
+		n.counted = 0
+		n.downs++
+	}
+}
+
+// taken begins to count with what an interface has lost by now.
+func (n *netdev) taken(l *netlink.LinkAttrs) {
+	n.counted = l.Index
+	if n.carrier != nil {
+		n.countCarrier(l.Index)
+	}
 }
 
 // countCarrier reads how often an interface has lost its carrier.
@@ -224,8 +245,7 @@ func (n *netdev) opened(device uint16) {
 	n.device, n.open = device, true
 	if l := n.find(); l != nil {
 		n.receivedAtOpen = l.Statistics.RxPackets
-		n.flaps(l)
-		n.downs = 0
+		n.taken(l)
 	}
 }
 
@@ -285,8 +305,8 @@ func (n *netdev) follow() (notices []Notice) {
 		switch {
 		case err == nil:
 			n.attached++
-			n.countCarrier(l.Index)
-			n.downs++ // with the one before
+			n.left() // the one before
+			n.taken(l)
 			n.refused = ""
 			notices = append(notices, Notice{Text: "the interface was made anew: attached to it"})
 		case err.Error() != n.refused:
