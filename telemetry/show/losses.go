@@ -15,6 +15,15 @@ import (
 type Losses struct {
 	Node   string `json:"node"`
 	Losses []Loss `json:"losses"` // none: nothing was lost
+
+	Devices []DeviceLoss `json:"devices"` // that dropped frames
+}
+
+// DeviceLoss is what a port's device, or the kernel behind it, dropped of all priorities.
+type DeviceLoss struct {
+	Port     string `json:"port"`
+	Received uint64 `json:"rx_frames"` // before photon had them, or because they were too long or damaged
+	Sent     uint64 `json:"tx_frames"` // which photon counts as sent
 }
 
 // Loss is what a lossless priority of a port lost.
@@ -65,18 +74,42 @@ func (l *Loss) Why() string {
 
 func takeLosses(s *telemetry.Source) Document {
 	snap := s.Snapshot()
-	return &Losses{Node: snap.Node, Losses: LossesOf(&snap)}
+	d := &Losses{Node: snap.Node, Losses: LossesOf(&snap), Devices: []DeviceLoss{}}
+	for i := range snap.Numbers() {
+		if i >= len(snap.Devices) {
+			continue
+		}
+		x := &snap.Devices[i]
+		l := DeviceLoss{
+			Port:     snap.Ports[i],
+			Received: x.RxMissed + x.RxNoBuffer + x.RxTooLong + x.RxSeveral + x.RxErrors,
+			Sent:     x.TxErrors + x.TxTooLong + x.TxDropped,
+		}
+		if l.Received+l.Sent > 0 {
+			d.Devices = append(d.Devices, l)
+		}
+	}
+	return d
 }
 
 // Table implements Document.
 func (d *Losses) Table(w io.Writer) {
 	if len(d.Losses) == 0 {
-		fmt.Fprint(w, "No frame of a lossless priority was lost.\n\n")
+		fmt.Fprint(w, "The switch has lost no frame of a lossless priority.\n\n")
 	}
 	t := newTable("Queue", "Lost/pkts", "First", "Reasons")
 	for i := range d.Losses {
 		l := &d.Losses[i]
 		t.Row(fmt.Sprintf("%s:%d", l.Port, l.Priority), l.Frames, stamp(l.First), l.Why())
+	}
+	t.Print(w)
+	if len(d.Devices) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nDevices have dropped frames, of whatever priority (`photon_device_*`):\n\n")
+	t = newTable("Port", "Received/pkts", "Sent/pkts")
+	for _, l := range d.Devices {
+		t.Row(l.Port, l.Received, l.Sent)
 	}
 	t.Print(w)
 }

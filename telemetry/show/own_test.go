@@ -1,8 +1,11 @@
 package show
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"photon/dataplane/dpdk"
 	"photon/fabric"
 	"photon/internal/sample"
 	"photon/telemetry"
@@ -39,5 +42,31 @@ func TestLosslessOfPort(t *testing.T) {
 	lost := takeLosses(of).(*Losses).Losses
 	if len(lost) != 1 || lost[0].Port != "sw1" || lost[0].Priority != 5 || lost[0].Frames != 2 {
 		t.Errorf("lost: %+v", lost)
+	}
+}
+
+// What devices dropped has no priority, and is a loss all the same.
+func TestShowLossesOfDevices(t *testing.T) {
+	devices := []dpdk.DeviceStats{
+		{RxFrames: 9, TxFrames: 9, RxBefore: 9, RxOpen: 9}, // which lost nothing
+		{RxMissed: 1, RxNoBuffer: 20, RxTooLong: 300, RxSeveral: 4000, RxErrors: 50000},
+		{TxErrors: 1, TxTooLong: 20, TxDropped: 300},
+	}
+	s := telemetry.Snapshot{Ports: []string{"a", "b", "c"}, Devices: devices}
+	s.Stats.Ports = make([]fabric.PortStats, 3)
+	for i := range s.Stats.Ports {
+		for prio := range s.Stats.Ports[i].LostAt {
+			s.Stats.Ports[i].LostAt[prio] = units.Never
+		}
+	}
+	d := takeLosses(&telemetry.Source{Snapshot: func() telemetry.Snapshot { return s }}).(*Losses)
+	want := []DeviceLoss{{Port: "b", Received: 54321}, {Port: "c", Sent: 321}}
+	if len(d.Losses) != 0 || !slices.Equal(d.Devices, want) {
+		t.Errorf("%+v", d)
+	}
+	var b strings.Builder
+	d.Table(&b)
+	if !strings.Contains(b.String(), "54321") || !strings.Contains(b.String(), "321") {
+		t.Error(b.String())
 	}
 }
