@@ -233,71 +233,18 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 		Pause: c.PFC.Pause.V, Tail: a.Lossy.Or(units.MB), Receivers: c.Receive.Or(4096),
 	}}
 	s := &n.Config
-	var err error
-	if s.Lossless, err = c.PFC.lossless(); err != nil {
+	if err := c.nicPauses(s); err != nil {
 		return nil, err
 	}
-	if s.PFC, err = c.PFC.thresholds(s.MTU); err != nil {
+	if err := c.nicCodePoints(s); err != nil {
 		return nil, err
 	}
-	s.PFC.Headroom = c.PFC.Headroom.Or(c.PFC.headroom(c.Port, link.Rate, s.MTU).Sum())
-	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
+	if err := c.nicFlows(s, devices); err != nil {
 		return nil, err
 	}
-	if s.SetDSCP, err = dscp(a.DSCP, 0); err != nil {
+	if err := c.nicScheme(n); err != nil {
 		return nil, err
 	}
-	if s.ControlDSCP, err = dscp(c.CNPDSCP, cnpDSCP); err != nil {
-		return nil, err
-	}
-	s.HoldFull = holdsByDefault(a.Device.V)
-	if a.Full.IsSet() {
-		if s.HoldFull, err = choice(a.Full, "full", "hold", "drop"); err != nil {
-			return nil, err
-		}
-	}
-	if s.ClearCE, err = choice(a.ECN, "ecn", "clear", "keep"); err != nil {
-		return nil, err
-	}
-	for _, m := range a.MAC {
-		if !m.V.Unicast() {
-			return nil, fail(m, "application: mac %v: that is no address of a host", m.V)
-		}
-		s.Known = append(s.Known, m.V)
-	}
-	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device reports
-		s.Known = append(s.Known, devices[agent.Application].MAC)
-	}
-	var names map[string]int
-	if s.Tenants, names, err = c.tenants(); err != nil {
-		return nil, err
-	}
-	for i := range a.Match {
-		r, err := a.Match[i].resolve(names)
-		if err != nil {
-			return nil, err
-		}
-		s.Rules = append(s.Rules, r)
-	}
-	for _, d := range []Value[units.Time]{c.NPDelay, c.PauseDelay} {
-		if d.V < 0 {
-			return nil, fail(d, "delay %v must not be negative", d.V)
-		}
-	}
-	s.NPDelay, s.PauseDelay = c.NPDelay.V, c.PauseDelay.V
-	parts, recipe, err := c.Scheme.build(scheme.Network{Line: link.Rate, Seed: 1})
-	if err != nil {
-		return nil, err
-	}
-	if shim := agent.ShimLen(parts.Carry); shim > 0 && !a.MTU.IsSet() { // the wire's frames are as long as they usually are
-		s.MTU -= shim
-	}
-	if s.Receivers < 1 {
-		return nil, fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
-	}
-	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, link.Rate)
-	_, n.switchNotifies = parts.CP(marking.Place{Rate: link.Rate}).(marking.Notifier)
-	s.NP, s.NewRP, s.Carry, s.Period = parts.NP(s.Receivers), parts.RP, parts.Carry, a.Period.Or(parts.Every)
 	if err := s.Check(); err != nil {
 		return nil, fail(a.Device, "application: %v", err)
 	}
@@ -305,6 +252,94 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 		return nil, fail(c.PFC.Headroom, "headroom %v is less than a frame, %d B", s.PFC.Headroom, s.MTU)
 	}
 	return n, nil
+}
+
+// nicPauses works out when a NIC pauses its peer, and how late it obeys.
+func (c *Agent) nicPauses(s *agent.NICConfig) (err error) {
+	if s.Lossless, err = c.PFC.lossless(); err != nil {
+		return err
+	}
+	if s.PFC, err = c.PFC.thresholds(s.MTU); err != nil {
+		return err
+	}
+	s.PFC.Headroom = c.PFC.Headroom.Or(c.PFC.headroom(c.Port, s.Link.Rate, s.MTU).Sum())
+	for _, d := range []Value[units.Time]{c.NPDelay, c.PauseDelay} {
+		if d.V < 0 {
+			return fail(d, "delay %v must not be negative", d.V)
+		}
+	}
+	s.NPDelay, s.PauseDelay = c.NPDelay.V, c.PauseDelay.V
+	return nil
+}
+
+// nicCodePoints works out what a NIC reads from headers, and writes into them.
+func (c *Agent) nicCodePoints(s *agent.NICConfig) (err error) {
+	a := &c.App
+	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
+		return err
+	}
+	if s.SetDSCP, err = dscp(a.DSCP, 0); err != nil {
+		return err
+	}
+	if s.ControlDSCP, err = dscp(c.CNPDSCP, cnpDSCP); err != nil {
+		return err
+	}
+	s.HoldFull = holdsByDefault(a.Device.V)
+	if a.Full.IsSet() {
+		if s.HoldFull, err = choice(a.Full, "full", "hold", "drop"); err != nil {
+			return err
+		}
+	}
+	if s.ClearCE, err = choice(a.ECN, "ecn", "clear", "keep"); err != nil {
+		return err
+	}
+	return nil
+}
+
+// nicFlows works out whose frames a NIC takes, and how it tells flows apart.
+func (c *Agent) nicFlows(s *agent.NICConfig, devices []dpdk.Device) error {
+	a := &c.App
+	for _, m := range a.MAC {
+		if !m.V.Unicast() {
+			return fail(m, "application: mac %v: that is no address of a host", m.V)
+		}
+		s.Known = append(s.Known, m.V)
+	}
+	if devices != nil && isTap(a.Device.V) { // the kernel's side has the address that the device reports
+		s.Known = append(s.Known, devices[agent.Application].MAC)
+	}
+	tenants, names, err := c.tenants()
+	if err != nil {
+		return err
+	}
+	s.Tenants = tenants
+	for i := range a.Match {
+		r, err := a.Match[i].resolve(names)
+		if err != nil {
+			return err
+		}
+		s.Rules = append(s.Rules, r)
+	}
+	return nil
+}
+
+// nicScheme gives a NIC its notification point, and what its flows' reaction points are made of.
+func (c *Agent) nicScheme(n *NICNode) error {
+	a, s := &c.App, &n.Config
+	parts, recipe, err := c.Scheme.build(scheme.Network{Line: s.Link.Rate, Seed: 1})
+	if err != nil {
+		return err
+	}
+	if shim := agent.ShimLen(parts.Carry); shim > 0 && !a.MTU.IsSet() { // the wire's frames are as long as they usually are
+		s.MTU -= shim
+	}
+	if s.Receivers < 1 {
+		return fail(c.Receive, "receive %d: a NIC knows of at least 1 flow", s.Receivers)
+	}
+	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, s.Link.Rate)
+	_, n.switchNotifies = parts.CP(marking.Place{Rate: s.Link.Rate}).(marking.Notifier)
+	s.NP, s.NewRP, s.Carry, s.Period = parts.NP(s.Receivers), parts.RP, parts.Carry, a.Period.Or(parts.Every)
+	return nil
 }
 
 func (r *FlowRule) resolve(tenants map[string]int) (f agent.FlowRule, err error) {
