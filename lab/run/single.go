@@ -63,6 +63,11 @@ type single struct {
 }
 
 func (s *single) run(ctx context.Context) (r runResult, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = &panicked{why, trace()}
+		}
+	}()
 	if s.o.Testbed != nil {
 		return s.onTestbed(ctx)
 	}
