@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+
 	"photon/cnp"
 	"photon/pfc"
 	"photon/units"
@@ -74,6 +76,14 @@ func (r *remembered) Poll(now units.Time) (slot int, n cnp.Notice, ok bool) {
 	return slot, n, ok
 }
 
+// poll asks for a notice. A notification point that has none although one is due would be asked for ever.
+func poll(now units.Time, np notices) (slot int, n cnp.Notice, ok bool) {
+	if slot, n, ok = np.Poll(now); !ok && np.Next() <= now {
+		panic(fmt.Sprintf("notification point: at %v its Poll has no notice, and its Next is still %v", now, np.Next()))
+	}
+	return slot, n, ok
+}
+
 // cnpDue is when the next CNP may leave; notice is when the notification point has one.
 func (d *delayed) cnpDue(notice units.Time) units.Time {
 	switch {
@@ -94,7 +104,7 @@ func (d *delayed) decide(now units.Time, np notices) {
 		if due > now {
 			return
 		}
-		slot, notice, ok := np.Poll(now)
+		slot, notice, ok := poll(now, np)
 		if !ok {
 			continue
 		}
@@ -115,7 +125,7 @@ func (d *delayed) waits(slot int) bool { return len(d.waitingCNPs) > 0 && d.wait
 // nextCNP is the next notice to send now.
 func (d *delayed) nextCNP(now units.Time, np notices) (slot int, n cnp.Notice, ok bool) {
 	if len(d.cnps) == 0 {
-		return np.Poll(now)
+		return poll(now, np)
 	}
 	c := &d.cnps[d.cnpHead&uint32(len(d.cnps)-1)]
 	d.cnpHead++

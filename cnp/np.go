@@ -10,7 +10,8 @@ type NP interface {
 	Data(now units.Time, flow int, ecn uint8, bytes int)
 	// Next is when Poll will have a notice if no more data arrives, or Never.
 	Next() units.Time
-	// Poll returns a notice that is due at now and the flow to whose sender it goes.
+	// Poll returns a notice that is due at now and the flow to whose sender it goes. If there is none, Next is later
+	// than now after it.
 	Poll(now units.Time) (flow int, n Notice, ok bool)
 	// Forget clears what is known of a flow, because its slot goes to another.
 	Forget(flow int)

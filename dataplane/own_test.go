@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"photon/fabric"
@@ -38,6 +39,39 @@ func echoRequest() []byte {
 	binary.BigEndian.PutUint16(b[36:], ^sum(b[34:]))
 	wire.SetIPv4Checksum(b[14:])
 	return b
+}
+
+// insistent is a congestion point that has CNPs due from the first frame on, and has one, or none, whenever it is asked.
+type insistent struct {
+	marking.CP
+	due   units.Time
+	notes bool
+}
+
+func (c *insistent) Dequeue(now units.Time, _ marking.Queue, _ *marking.Packet) marking.Mark {
+	c.due = now
+	return marking.Unchanged
+}
+func (c *insistent) Next() units.Time                                         { return c.due }
+func (c *insistent) Poll(units.Time, marking.Queue) (f marking.Flow, ok bool) { return f, c.notes }
+
+// A congestion point that breaks its word would be asked at the same instant for ever: the switch says so instead.
+func TestCNPsThatAreDueForEver(t *testing.T) {
+	for _, notes := range []bool{false, true} {
+		c := config(2)
+		c.CP = func(marking.Place) marking.CP { return &insistent{marking.NewNPECN(), units.Never, notes} }
+		r := newRig(t, c)
+		r.in(0, packet(0, 1, 26, wire.ECT0), 1000)
+		r.out(1, 1)
+		said := func() (said string) {
+			defer func() { said = fmt.Sprint(recover()) }()
+			r.out(1, 1)
+			return said
+		}()
+		if want := "congestion point *dataplane.insistent of port 1, priority 3: "; !strings.HasPrefix(said, want) {
+			t.Errorf("a notice %v: %s", notes, said)
+		}
+	}
 }
 
 // What a router says of a packet, or answers, leaves behind what came before that packet, and before what came after

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -198,12 +199,19 @@ func (p *switchPort) nextNotice() (next units.Time) {
 	return next
 }
 
-// sendCNPs sends the CNPs that the port's congestion points have due.
+// mostCNPs is more than any congestion point has to say at one instant: one for each flow that it can tell apart.
+const mostCNPs = 1 << 17
+
+// sendCNPs sends the CNPs that the port's congestion points have due. One that is due for ever would be asked for ever.
 func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 	for rest := p.notifies; rest != 0; rest &= rest - 1 {
 		prio := bits.TrailingZeros8(rest)
 		n := p.points[prio].notifier
-		for n.Next() <= now {
+		for asked := 0; n.Next() <= now; asked++ {
+			if asked == mostCNPs {
+				panic(fmt.Sprintf("congestion point %T of port %d, priority %d: at %v its Next was still %v after %d calls of Poll",
+					n, p.number, prio, now, n.Next(), asked))
+			}
 			if flow, ok := n.Poll(now, p.state(prio)); ok {
 				s.sendCNP(now, p, prio, flow)
 			}

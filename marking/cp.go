@@ -121,7 +121,7 @@ type Notifier interface {
 	// Next is when Poll will have something, or Never. Only if it is Never can a frame that is queued bring it nearer.
 	Next() units.Time
 	// Poll does what is due at now and returns the next flow to whose sender a
-	// CNP goes; q is the queue as it stands.
+	// CNP goes; q is the queue as it stands. It is called until Next is later than now.
 	Poll(now units.Time, q Queue) (f Flow, ok bool)
 }
 

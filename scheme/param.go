@@ -58,6 +58,9 @@ func (p Param) with(other Param) Param {
 func but(params []Param, others ...Param) []Param {
 	for _, other := range others {
 		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == other.Name })
+		if i < 0 {
+			panic(fmt.Errorf("but: there is no parameter %q to change", other.Name))
+		}
 		params[i] = params[i].with(other)
 	}
 	return params

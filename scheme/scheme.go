@@ -86,7 +86,7 @@ func (n Network) pathRTT() units.Time {
 type Parts struct {
 	CP    func(marking.Place) marking.CP     // of one egress queue; a recipe without one marks nothing
 	NP    func(flows int) cnp.NP             // of one host; a recipe without one notifies nobody
-	RP    func(*ratelimit.Port) ratelimit.RP // of one flow, behind a port
+	RP    func(*ratelimit.Port) ratelimit.RP // of one flow, behind a port; every recipe has one
 	Carry cnp.Carry                          // what hosts put into data and acknowledgements; ECT(0) if a recipe says nothing
 	Every units.Time                         // a flow is notified no more often; 0: nothing says so
 }
@@ -113,7 +113,32 @@ func register[T any, R interface {
 }](s Scheme) {
 	s.recipe = func() recipe { return R(new(T)) }
 	s.Params = s.recipe().params()
+	if err := s.fits(); err != nil {
+		panic(err) // of who writes a recipe, at the first start
+	}
 	all[s.Name] = &s
+}
+
+// fits says why a recipe cannot stand in the list of all.
+func (s *Scheme) fits() error {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789+-_"
+	if s.Name == "" || strings.ContainsFunc(s.Name, func(r rune) bool { return !strings.ContainsRune(letters, r) }) {
+		return fmt.Errorf("a scheme's name, which is part of flags, files and links, is of a-z, 0-9, +, - and _, not %q", s.Name)
+	}
+	if all[s.Name] != nil {
+		return fmt.Errorf("two schemes are called %q", s.Name)
+	}
+	seen := map[string]bool{}
+	for _, p := range s.Params {
+		switch {
+		case seen[p.Name]:
+			return fmt.Errorf("scheme %s has two parameters %q (with and but change one)", s.Name, p.Name)
+		case p.into == nil:
+			return fmt.Errorf("scheme %s: parameter %q does not say what its value goes into", s.Name, p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return nil
 }
 
 // Names returns the schemes in alphabetical order.
@@ -187,6 +212,9 @@ func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 		}
 		of.Scheme = s.Name
 		return Parts{}, of
+	}
+	if parts.RP == nil {
+		return Parts{}, &ParamError{Scheme: s.Name, Err: errors.New("its recipe makes no reaction point (Parts.RP; ratelimit.Unlimited is one that does nothing)")}
 	}
 	if parts.CP == nil {
 		parts.CP = func(marking.Place) marking.CP { return marking.None{} }

@@ -2,6 +2,7 @@ package scheme
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -192,5 +193,60 @@ func TestSegments(t *testing.T) {
 				t.Errorf("%s: segment %s: %v", name, value, err)
 			}
 		}
+	}
+}
+
+// half is a recipe that a test makes as it likes.
+type half struct {
+	list  []Param
+	parts Parts
+	value int
+}
+
+func (h *half) params() []Param              { return h.list }
+func (h *half) build(Network) (Parts, error) { return h.parts, nil }
+
+// Who copies a recipe and forgets to change something hears of it: a second scheme of a name would silently be in the
+// place of the first, and a parameter that is there twice would take its value twice.
+func TestRecipesThatDoNotFit(t *testing.T) {
+	var h half
+	twice := Param{Name: "ai", into: integer(&h.value)}
+	for _, c := range []struct {
+		scheme Scheme
+		want   string
+	}{
+		{Scheme{Name: "dcqcn"}, `two schemes are called "dcqcn"`},
+		{Scheme{Name: ""}, "a scheme's name"}, {Scheme{Name: "my scheme"}, "a scheme's name"}, {Scheme{Name: "a,b"}, "a scheme's name"},
+		{Scheme{Name: "a/b"}, "a scheme's name"}, {Scheme{Name: "Mine"}, "a scheme's name"}, {Scheme{Name: "a@b"}, "a scheme's name"},
+		{Scheme{Name: "mine", Params: []Param{twice, twice}}, `two parameters "ai"`},
+		{Scheme{Name: "mine", Params: []Param{{Name: "ai"}}}, "what its value goes into"},
+		{Scheme{Name: "mine+2_b-c", Params: []Param{twice}}, ""},
+	} {
+		err := c.scheme.fits()
+		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%q: %v, want %q", c.scheme.Name, err, c.want)
+		}
+	}
+	for _, name := range Names() {
+		if s := *all[name]; s.fits() == nil {
+			t.Errorf("another %s would fit", name)
+		}
+	}
+	func() {
+		defer func() {
+			if got := fmt.Sprint(recover()); !strings.Contains(got, `no parameter "speed"`) {
+				t.Errorf("a parameter that is not there is changed: %s", got)
+			}
+		}()
+		but([]Param{twice}, Param{Name: "speed"})
+	}()
+}
+
+// A recipe without a reaction point is refused where it is built, and not at the first flow.
+func TestRecipeWithoutReactionPoint(t *testing.T) {
+	s := Scheme{Name: "half", recipe: func() recipe { return &half{} }}
+	var of *ParamError
+	if _, err := s.Build(testNetwork, nil); !errors.As(err, &of) || of.Scheme != "half" || !strings.Contains(err.Error(), "reaction point") {
+		t.Error(err)
 	}
 }

@@ -31,6 +31,9 @@ func TestHelpOfFlagsIsSentences(t *testing.T) {
 	flags := 0
 	each(newRoot(), func(c *cobra.Command) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if kind := f.Value.Type(); kind == "bool" && strings.Contains(f.Usage, "`") {
+				t.Errorf("%s: --%s takes no value, and its help names one: %s", c.CommandPath(), f.Name, f.Usage)
+			}
 			if f.Name == "help" { // cobra's own
 				return
 			}

@@ -65,7 +65,7 @@ func listCommand() *cobra.Command {
 			return out.Encode(all)
 		},
 	}
-	c.Flags().BoolVar(&markdown, "markdown", false, "Print docs/metrics.md, with `photon list metrics`")
+	c.Flags().BoolVar(&markdown, "markdown", false, "Print docs/metrics.md, for list metrics")
 	c.Flags().BoolVar(&asJSON, "json", false, "Print one JSON array, of all lists if none is named, each entry with its kind")
 	c.MarkFlagsMutuallyExclusive("markdown", "json")
 	return c

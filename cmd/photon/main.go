@@ -35,6 +35,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends what does not heed the first
 	root := newRoot()
 	root.SetArgs(args)
 	out := &standard{file: os.Stdout}

@@ -197,6 +197,35 @@ measure: {sample: 1ms}
 	}
 }
 
+// Flows are data whatever priority their DSCP gives them: the scheme looks at them, and a probe without a priority sees
+// their queue, as if that priority were the experiment's.
+func TestFlowsOfAnotherLossyPriority(t *testing.T) {
+	const text = `
+id: test/other
+title: another priority
+duration: 5ms
+topology: {kind: star, hosts: 5}
+parameters: {link_rate: 25Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: %d, lossless: [], xoff: 10MB, lossy_queue: 20MB, buffer: 64MB}
+flows: [{name: all, from: H0..H3, to: H4, size: 1MB%s}]
+schemes: [%s]
+measure: {sample: 1ms}
+`
+	for _, name := range scheme.Names() {
+		var hashes, hops [2]uint64
+		for i, of := range []struct {
+			priority int
+			dscp     string
+		}{{4, ""}, {3, ", dscp: 34"}} {
+			n, w := ranTraining(t, fmt.Sprintf(text, of.priority, of.dscp, name), 1, 5*units.Millisecond)
+			hashes[i], _ = w.Hash()
+			_, hops[i] = n.Lost()
+		}
+		if hashes[0] != hashes[1] || hops[0] != hops[1] {
+			t.Errorf("%s: other frames if priority 4 is the flows' than if it is the experiment's: hashes %x, hops %d", name, hashes, hops)
+		}
+	}
+}
+
 // With PFC a packet may wait behind pauses for longer than its sender does. It comes twice then, and that is no loss.
 func TestImpatientSendersLoseNothing(t *testing.T) {
 	const text = `

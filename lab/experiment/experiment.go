@@ -248,9 +248,30 @@ func (p *Parameters) LosslessMask() (mask uint8) {
 	return mask
 }
 
-// DataMask is the set of priorities of data: those that the scheme looks at.
-func (p *Parameters) DataMask() (mask uint8) {
-	return 1<<p.Priority.Value.V | p.LosslessMask()
+// DataMask is the set of priorities of data: those that the scheme looks at. They are the experiment's, all that are
+// lossless, and those of flows that have a DSCP of their own.
+func (e *Experiment) DataMask() (mask uint8) {
+	mask = 1<<e.Parameters.Priority.Value.V | e.Parameters.LosslessMask()
+	add := func(dscp int) {
+		if dscp != 0 { // as all nodes of an experiment take code points for priorities
+			mask |= 1 << (dscp >> 3)
+		}
+	}
+	for i := range e.Flows {
+		add(e.Flows[i].DSCP.V)
+	}
+	for i := range e.Listed {
+		add(int(e.Listed[i].DSCP))
+	}
+	for i := range e.Workloads {
+		for _, c := range e.Workloads[i].Classes {
+			add(c.DSCP.V)
+		}
+	}
+	for i := range e.Collectives {
+		add(e.Collectives[i].DSCP.V)
+	}
+	return mask
 }
 
 // Credits is the flow control of lossless priorities in place of PFC; nil: it is PFC.

@@ -28,8 +28,8 @@ func TestLossyNeedsNoXOFF(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &e.Parameters
-	if p.LosslessMask() != 0 || p.DataMask() != 1<<3 || p.Patience() != 320*units.Microsecond {
-		t.Errorf("lossless %08b, data %08b, timeout %v", p.LosslessMask(), p.DataMask(), p.Patience())
+	if p.LosslessMask() != 0 || e.DataMask() != 1<<3 || p.Patience() != 320*units.Microsecond {
+		t.Errorf("lossless %08b, data %08b, timeout %v", p.LosslessMask(), e.DataMask(), p.Patience())
 	}
 	if s := p.Repeats(scheme.Network{Line: 25 * units.Gbps, PathRTT: 8 * units.Microsecond, Packet: 1000}); s.LowTimeout != 100*units.Microsecond || s.LowPackets != 3 {
 		t.Errorf("%+v", s)

@@ -269,8 +269,8 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 				return at(p.At, "probe %s: %s is a host, of whose ports only paused is known", p.Name, node.Name)
 			}
 		}
-		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.Parameters.DataMask()>>prio&1 == 0) {
-			return at(p.Priority, "probe %s: priority %d is none of data's (priority, lossless)", p.Name, prio)
+		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.DataMask()>>prio&1 == 0) {
+			return at(p.Priority, "probe %s: priority %d is none of data's (priority, lossless, dscp of flows)", p.Name, prio)
 		}
 		return nil
 	}

@@ -73,8 +73,8 @@ func TestLosslessIsWhatTheFileSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &e.Parameters
-		if p.LosslessMask() != want || p.DataMask() != want|1<<priority {
-			t.Fatalf("%s: lossless %08b, data %08b", parameter, p.LosslessMask(), p.DataMask())
+		if p.LosslessMask() != want || e.DataMask() != want|1<<priority {
+			t.Fatalf("%s: lossless %08b, data %08b", parameter, p.LosslessMask(), e.DataMask())
 		}
 	})
 }

@@ -59,7 +59,7 @@ func refused(e *experiment.Experiment) error {
 		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
 	case p.Overtakes() || p.Weighted() || p.Recovery.Value.V == experiment.Selective:
 		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
-	case p.DataMask() != p.LosslessMask():
+	case e.DataMask() != p.LosslessMask():
 		return errors.New("data that is not lossless is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
 	case p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0:
 		return errors.New("alpha and lossy_alpha go by what is free of a buffer, which switches of their own " +

@@ -7,6 +7,6 @@
 //	replay.go      the jobs of a replay, and one result of all of them
 //	parallel.go    jobs side by side, with their progress
 //	checkpoint.go  jobs that ended in an earlier replay, and are not run again
-//	single.go      one job in a world of its own (outcome.go: for other packages)
+//	single.go      one job in a world of its own (outcome.go: for other packages; panic.go: if its code panics)
 //	result.go      what a result says and how it is written
 package run

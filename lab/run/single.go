@@ -14,6 +14,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/measure"
 	"photon/lab/remote"
+	"photon/pfc"
 	"photon/scheme"
 	"photon/sim"
 	"photon/units"
@@ -62,6 +63,11 @@ type single struct {
 }
 
 func (s *single) run(ctx context.Context) (r runResult, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = &panicked{why, trace()}
+		}
+	}()
 	if s.o.Testbed != nil {
 		return s.onTestbed(ctx)
 	}
@@ -186,7 +192,9 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 	for _, s := range n.Switches {
 		for port, p := range s.Stats(now).Ports {
 			for prio, b := range p.Ingress.Peak {
-				peak = max(peak, b)
+				if n.Lossless>>prio&1 != 0 { // nothing is paused for others
+					peak = max(peak, b)
+				}
 				waits += p.Credits.Waits[prio]
 				ce, _ := s.Marked(port, prio)
 				marked += ce
@@ -204,9 +212,16 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		}
 		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %s", peak, xoff))
 	}
-	notified := uint64(0)
+	notified, stopped, allowed := uint64(0), 0, units.Rate(0)
 	for i := range n.Flows {
-		notified += n.Flow(n.World.Now(), i).Notified
+		f := n.Flow(n.World.Now(), i)
+		notified += f.Notified
+		if f.Active && f.Rate <= 0 {
+			stopped, allowed = stopped+1, f.Rate
+		}
+	}
+	if stopped > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: the scheme's reaction point allows a rate of %v", stopped, len(n.Flows), allowed))
 	}
 	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
 		notes = append(notes, "no reaction point was ever notified: "+whyUnnotified(n, sent))
@@ -223,7 +238,11 @@ func whyUnnotified(n *build.Network, sent uint64) string {
 	peak := units.Size(0)
 	for _, s := range n.Switches {
 		for port := range s.Ports() {
-			peak = max(peak, s.QueuePeak(port, n.Priority))
+			for prio := range pfc.Classes {
+				if n.Data>>prio&1 != 0 {
+					peak = max(peak, s.QueuePeak(port, prio))
+				}
+			}
 		}
 	}
 	return fmt.Sprintf("no egress queue was ever longer than %v", peak)

@@ -1,11 +1,16 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"photon/agent"
+	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/sim"
+	"photon/units"
 )
 
 // If no reaction point was notified, a note says whether congestion points were silent or not heard: a long queue is
@@ -43,6 +48,94 @@ measure: {sample: 10us, metrics: [{name: x, do: unfinished, flows: [f]}]}
 		}
 		if c.want != "" && !says(c.want) || says(c.not) {
 			t.Errorf("%s, %s: %q, want %q and not %q", c.scheme, c.impair, r.notes, c.want, c.not)
+		}
+	}
+}
+
+// What a note says of the buffer and of queues is of the priorities that it is about: of the lossless ones how close they
+// came to XOFF, of all data how long its queues were.
+func TestNotesAreOfTheirPriorities(t *testing.T) {
+	e, err := experiment.Parse("x.yaml", []byte(`id: test/priorities
+title: lossy flows beside lossless ones
+duration: 1ms
+topology: {kind: star, hosts: 4}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
+flows:
+  - {name: lossless, from: H0, to: H3, size: 10KB}
+  - {name: lossy, from: "H1,H2", to: H3, dscp: 34}
+schemes: [{name: dcqcn, params: {kmin: 8MB, kmax: 9MB}}]
+measure: {sample: 10us}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(before, after string) units.Size {
+		for _, n := range r.notes {
+			_, rest, found := strings.Cut(n, before)
+			if text, _, _ := strings.Cut(rest, after); found {
+				size, err := units.ParseSize(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return size
+			}
+		}
+		t.Fatalf("no note with %q: %q", before, r.notes)
+		return 0
+	}
+	if held := value("no PAUSE was sent: no ingress port of a switch ever held more than ", ","); held < 1000 || held > 20*units.KB {
+		t.Errorf("of a lossless flow of 10KB a switch held %v", held)
+	}
+	if queue := value("no egress queue was ever longer than ", ","); queue < 500*units.KB {
+		t.Errorf("the queue of two flows into one link was at most %v", queue)
+	}
+}
+
+// allowing is a host whose reaction points allow a rate.
+type allowing struct {
+	build.Host
+	rate units.Rate
+}
+
+func (h allowing) Flow(now units.Time, slot int) agent.FlowState {
+	f := h.Host.Flow(now, slot)
+	f.Rate = h.rate
+	return f
+}
+
+// A reaction point that allows no rate, or less, stops a flow, and nothing else of a result says why.
+func TestStoppedFlowsAreNoted(t *testing.T) {
+	e, err := experiment.Parse("x.yaml", []byte(`id: test/stopped
+title: stopped
+duration: 1ms
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
+flows: [{name: f, from: "H0,H1", to: H2}]
+schemes: [none]
+measure: {sample: 10us}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rate units.Rate
+		want string
+	}{
+		{0, "1 of 2 flows may send nothing at the end of the run: the scheme's reaction point allows a rate of 0bps"},
+		{-units.Mbps, "allows a rate of -1Mbps"}, {1, ""},
+	} {
+		n, err := build.Build(e, sim.New(), e.Schemes[0], 1, build.Observer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := n.Flows[0].From
+		n.Hosts[from] = allowing{n.Hosts[from], c.rate}
+		if got := fmt.Sprint(notes(e, n, e.Schemes[0])); strings.Contains(got, "may send nothing") != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s, want %q", c.rate, got, c.want)
 		}
 	}
 }

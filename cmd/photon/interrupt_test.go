@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A second Ctrl-C ends a command that does not heed the first, as one that waits for a file or runs a scheme without end.
+func TestSecondInterruptEnds(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	pipe := filepath.Join(t.TempDir(), "experiment.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, said := photon(ctx, nil, "check", pipe)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	var writer *os.File // once there is one photon reads, and waits for what is never written
+	for writer == nil {
+		writer, _ = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		select {
+		case err := <-ended:
+			t.Fatalf("it does not read the file: %v\n%s", err, said)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	defer writer.Close()
+	for {
+		_ = c.Process.Signal(syscall.SIGINT) // it may have ended
+		select {
+		case <-ended:
+			if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGINT {
+				t.Errorf("it ended with %v\n%s", c.ProcessState, said)
+			}
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
