@@ -14,7 +14,8 @@ import "photon/wire"
 type responder struct {
 	start    uint32 // PSN of the epoch's first packet
 	expected uint32 // PSN of the packet that is to come
-	asked    uint32 // PSN of the packet that was refused last
+	asked    uint32 // PSN of the packet whose refusal was answered last
+	refused  uint16 // the lower bits of that of the packet that was refused last
 	epoch    epoch
 	refusing bool // packets are refused until the one that is missing comes
 }
@@ -102,9 +103,12 @@ func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
 }
 
 // refuse reports whether a packet that is too early, or of an unknown epoch, gets an answer. The first
-// does, and later ones if the first answer seems to have been lost.
+// does, and later ones if the first answer seems to have been lost: as many behind it, or one that comes twice in a
+// row, of a sender that tries nothing else.
 func (r *responder) refuse(psn uint32) bool {
-	if further := (psn - r.asked) & psnMask; r.refusing && further > 0 && further < askAgain {
+	again := uint16(psn) == r.refused
+	r.refused = uint16(psn)
+	if further := (psn - r.asked) & psnMask; r.refusing && further > 0 && further < askAgain && !again {
 		return false
 	}
 	r.asked, r.refusing = psn, true

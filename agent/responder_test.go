@@ -71,3 +71,35 @@ func TestRefusals(t *testing.T) {
 		t.Error("the next gap is not asked for")
 	}
 }
+
+// A sender that repeats one packet until it is answered learns that the receiver is in another epoch, also if a packet
+// before it has come late, and was refused: the late first packet of a flow that was stopped begins its epoch again if the
+// receiver has forgotten it.
+func TestRepeatedPacketIsAnswered(t *testing.T) {
+	var r responder
+	var old retired
+	for psn := uint32(100); psn < 110; psn++ {
+		opcode := uint8(wire.OpSendMiddle)
+		if psn == 100 {
+			opcode = wire.OpSendFirst
+		}
+		if v := r.take(psn, opcode, &old); v != inOrder {
+			t.Fatalf("packet %d: %v", psn, v)
+		}
+	}
+	if v := r.take(50, wire.OpSendFirst, &old); v != inOrder { // late, and unknown
+		t.Fatal(v)
+	}
+	answers := 0
+	for i, psn := range []uint32{104, 110, 110} {
+		if v := r.take(psn, wire.OpSendMiddle, &old); v != tooEarly {
+			t.Fatalf("packet %d: %v", psn, v)
+		}
+		if r.refuse(psn) && i > 0 {
+			answers++
+		}
+	}
+	if answers == 0 {
+		t.Error("a packet that comes again and again is never answered")
+	}
+}
