@@ -74,7 +74,7 @@ func (h *Host) takeRequest(now units.Time, q *queuePair, bth wire.BTH, body []by
 		h.answer(now, q, t.broken, t.expected)
 		return fabric.DropUnknown, false
 	case ahead > 0:
-		if t.gate.refuse(psn) {
+		if t.gate.refuse(psn, false) {
 			h.answer(now, q, wire.SyndromeNAK, t.expected)
 		}
 		return fabric.DropSequence, false

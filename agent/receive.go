@@ -290,11 +290,11 @@ func (h *Host) takeKnownData(now units.Time, slot int, length uint16, b []byte, 
 	case stale: // so may that of an earlier epoch; else the sender learns which epoch is the present one
 		h.acknowledgeStale(p, slot, psn, b, tos)
 	case tooEarly:
-		if p.refuse(psn) {
+		if p.refuse(psn, h.origins[slot].retired.epochs != nil) {
 			h.queueAck(p, slot, wire.SyndromeNAK, p.expected, noCause, b, tos)
 		}
 	case stranger:
-		if p.refuse(psn) {
+		if p.refuse(psn, true) {
 			h.queueAck(p, slot, wire.SyndromeInvalid, psn, noCause, b, tos)
 		}
 	}

@@ -15,7 +15,7 @@ type responder struct {
 	start    uint32 // PSN of the epoch's first packet
 	expected uint32 // PSN of the packet that is to come
 	asked    uint32 // PSN of the packet whose refusal was answered last
-	refused  uint16 // the lower bits of that of the packet that was refused last
+	refused  uint16 // the lower bits of that of the packet that was refused last, and in two bits how often in a row
 	epoch    epoch
 	refusing bool // packets are refused until the one that is missing comes
 }
@@ -103,11 +103,17 @@ func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
 }
 
 // refuse reports whether a packet that is too early, or of an unknown epoch, gets an answer. The first
-// does, and later ones if the first answer seems to have been lost: as many behind it, or one that comes twice in a
-// row, of a sender that tries nothing else.
-func (r *responder) refuse(psn uint32) bool {
-	again := uint16(psn) == r.refused
-	r.refused = uint16(psn)
+// does, and later ones if the first answer seems to have been lost: it comes again, or many behind it have come. If the
+// sender may be astray, in an epoch that is not the present one, any that comes three times in a row gets one, too: the
+// sender tries nothing else, and what was refused before may have been late.
+func (r *responder) refuse(psn uint32, astray bool) bool {
+	const thrice = 3
+	same, times := uint16(psn<<2), r.refused&3+1
+	if r.refused&^3 != same {
+		times = 1
+	}
+	r.refused = same | min(times, thrice)
+	again := astray && times >= thrice
 	if further := (psn - r.asked) & psnMask; r.refusing && further > 0 && further < askAgain && !again {
 		return false
 	}
