@@ -459,10 +459,13 @@ func (n *netdev) ask(value unsafe.Pointer) error {
 func (n *netdev) count(d *DeviceStats) {
 	l := n.find()
 	d.RxBefore += n.before
-	if !n.packet {
-		if n.tap && l != nil { // 0 if it is in another namespace by now
+	if n.tap {
+		d.TxErrors = 0 // the driver counts each try to send what the tap refuses, which is in TxDropped
+		if l != nil {  // it is in another namespace by now if there is none
 			d.RxMissed += l.Statistics.TxDropped // sent by programs while the queue was full
 		}
+	}
+	if !n.packet {
 		return
 	}
 	// Reading resets the kernel's count.

@@ -65,6 +65,9 @@ func TestTapRefusesAndGoesOn(t *testing.T) {
 				t.Fatalf("%d sent and %d dropped, want %d and %d", s.TxFrames, s.TxDropped, want, dropped)
 			}
 		}
+		if s.TxErrors != 0 { // each frame is lost once
+			t.Errorf("%d tries to send frames that were dropped are errors, too", s.TxErrors)
+		}
 	}
 	offer := func(lengths ...int) {
 		w.DoBriefly(func(units.Time) { node.lengths = lengths; envs[0].Wake(0, 0) })
