@@ -107,13 +107,12 @@ func (r *responder) take(psn uint32, opcode uint8, old *retired) verdict {
 // sender may be astray, in an epoch that is not the present one, any that comes three times in a row gets one, too: the
 // sender tries nothing else, and what was refused before may have been late.
 func (r *responder) refuse(psn uint32, astray bool) bool {
-	const thrice = 3
-	same, times := uint16(psn<<2), r.refused&3+1
-	if r.refused&^3 != same {
+	bits, times := uint16(psn<<2), min(r.refused&3+1, 3)
+	if r.refused&^3 != bits {
 		times = 1
 	}
-	r.refused = same | min(times, thrice)
-	again := astray && times >= thrice
+	r.refused = bits | times
+	again := astray && times == 3
 	if further := (psn - r.asked) & psnMask; r.refusing && further > 0 && further < askAgain && !again {
 		return false
 	}

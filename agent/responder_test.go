@@ -73,8 +73,8 @@ func TestRefusals(t *testing.T) {
 }
 
 // A sender that repeats one packet until it is answered learns that the receiver is in another epoch, also if a packet
-// before it has come late, and was refused: the late first packet of a flow that was stopped begins its epoch again if the
-// receiver has forgotten it.
+// before it has come late, and was refused: the late first packet of a flow that was stopped begins its epoch again if
+// the receiver has forgotten it.
 func TestRepeatedPacketIsAnswered(t *testing.T) {
 	var r responder
 	var old retired

@@ -165,10 +165,12 @@ func (c *Switch) checkFrameBuffers(n *SwitchNode) error {
 	}
 	if where := c.Buffer; !where.IsSet() {
 		where.Line = cmp.Or(c.PFC.XOFF.Line, c.DPDK.Frames.Line)
-		return fail(where, "buffer %v, by default %v for all ports' xoff and headroom and %v to share: %d frame buffers hold %v at most (`buffer: %v`, which leaves %v to share, %s)",
+		return fail(where, "buffer %v, by default %v for all ports' xoff and headroom and %v to share: "+
+			"%d frame buffers hold %v at most (`buffer: %v`, which leaves %v to share, %s)",
 			s.Buffer, s.Reserved(), defaultShared, frames, most, most, most-s.Reserved(), more)
 	}
-	return fail(c.Buffer, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)", s.Buffer, frames, most, more)
+	return fail(c.Buffer, "buffer %v: %d frame buffers hold %v at most (a smaller one, %s)",
+		s.Buffer, frames, most, more)
 }
 
 // longestWay is where the file says how far the peer is, of the port that needs most headroom; 0: nowhere.

@@ -169,8 +169,8 @@ func TestTwoMorePortsHaveRoom(t *testing.T) {
 	}
 }
 
-// Without `buffer:` a running switch that is to reserve more may not have the frame buffers for what it shares by default.
-// The refusal says which buffer would do, and that one does.
+// Without `buffer:` a running switch that is to reserve more may not have the frame buffers for what it shares by
+// default. The refusal says which buffer would do, and that one does.
 func TestBufferThatWouldDo(t *testing.T) {
 	text := func(xoff, rest string) string {
 		return "rate: 10Gbps\nports: [{device: net_null0}, {device: net_null1}]\npfc:\n  xoff: " + xoff + "\n" + rest

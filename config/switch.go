@@ -308,7 +308,10 @@ func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dp
 			return fail(a, "%v", err)
 		}
 	}
-	s.Ports = append(s.Ports, dataplane.PortConfig{MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker, Accept: accept, Flood: limits})
+	s.Ports = append(s.Ports, dataplane.PortConfig{
+		MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker,
+		Accept: accept, Flood: limits,
+	})
 	pc := &s.Ports[i]
 	if err := c.own(p, s, i); err != nil {
 		return err

@@ -77,7 +77,9 @@ func TestIntervalOfLLDPChanges(t *testing.T) {
 // If LLDP leaves the file and returns before the switch has looked again, the port, which has taken its leave by then,
 // greets its neighbours at the next look, and goes on, whether it says the same as before or something else.
 func TestLLDPReturnsAtOnce(t *testing.T) {
-	for _, again := range []string{"lldp: {interval: 30s}\n", "lldp: {interval: 20s}\n", "lldp: {}\npfc: {priorities: [4]}\n"} {
+	for _, again := range []string{
+		"lldp: {interval: 30s}\n", "lldp: {interval: 20s}\n", "lldp: {}\npfc: {priorities: [4]}\n",
+	} {
 		x := newLinked(t, "lldp: {interval: 30s}\n")
 		reload := func(rest string) {
 			x.write(rest)

@@ -53,8 +53,8 @@ func TestFastestPortGoes(t *testing.T) {
 	}
 }
 
-// A reload after which polls may be less far apart, or farther, says so, and warns if the receive ring is full before the
-// headroom: the ring stays as it was opened.
+// A reload after which polls may be less far apart, or farther, says so, and warns if the receive ring is full before
+// the headroom: the ring stays as it was opened.
 func TestReloadSaysWhatPollGapIsSurvived(t *testing.T) {
 	x := newLinked(t, "pfc: {response: 20us}\nbuffer: 6MB\n")
 	for i := range 2 {

@@ -41,7 +41,8 @@ func echoRequest() []byte {
 	return b
 }
 
-// insistent is a congestion point that has CNPs due from the first frame on, and has one, or none, whenever it is asked.
+// insistent is a congestion point that has CNPs due from the first frame on, and has one, or none, whenever it is
+// asked.
 type insistent struct {
 	marking.CP
 	due   units.Time

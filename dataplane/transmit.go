@@ -209,8 +209,8 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 		n := p.points[prio].notifier
 		for asked := 0; n.Next() <= now; asked++ {
 			if asked == mostCNPs {
-				panic(fmt.Sprintf("congestion point %T of port %d, priority %d: at %v its Next was still %v after %d calls of Poll",
-					n, p.number, prio, now, n.Next(), asked))
+				panic(fmt.Sprintf("congestion point %T of port %d, priority %d: "+
+					"at %v its Next was still %v after %d calls of Poll", n, p.number, prio, now, n.Next(), asked))
 			}
 			if flow, ok := n.Poll(now, p.state(prio)); ok {
 				s.sendCNP(now, p, prio, flow)

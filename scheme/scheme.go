@@ -123,7 +123,8 @@ func register[T any, R interface {
 func (s *Scheme) fits() error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789+-_"
 	if s.Name == "" || strings.ContainsFunc(s.Name, func(r rune) bool { return !strings.ContainsRune(letters, r) }) {
-		return fmt.Errorf("a scheme's name, which is part of flags, files and links, is of a-z, 0-9, +, - and _, not %q", s.Name)
+		return fmt.Errorf(
+			"a scheme's name, which is part of flags, files and links, is of a-z, 0-9, +, - and _, not %q", s.Name)
 	}
 	if all[s.Name] != nil {
 		return fmt.Errorf("two schemes are called %q", s.Name)
@@ -214,7 +215,8 @@ func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 		return Parts{}, of
 	}
 	if parts.RP == nil {
-		return Parts{}, &ParamError{Scheme: s.Name, Err: errors.New("its recipe makes no reaction point (Parts.RP; ratelimit.Unlimited is one that does nothing)")}
+		return Parts{}, &ParamError{Scheme: s.Name, Err: errors.New(
+			"its recipe makes no reaction point (Parts.RP; ratelimit.Unlimited is one that does nothing)")}
 	}
 	if parts.CP == nil {
 		parts.CP = func(marking.Place) marking.CP { return marking.None{} }

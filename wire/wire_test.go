@@ -120,8 +120,8 @@ func TestParseTruncated(t *testing.T) {
 	}
 }
 
-// Whatever tags and headers a frame has, in whatever length they are at hand: what is said of it is what it was made of,
-// as far as a header is there as a whole.
+// Whatever tags and headers a frame has, in whatever length they are at hand: what is said of it is what it was made
+// of, as far as a header is there as a whole.
 func TestParseOfWhatWasMade(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.Uint16()

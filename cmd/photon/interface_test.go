@@ -71,8 +71,9 @@ func TestInterfaceComesAgain(t *testing.T) {
 	}
 }
 
-// How often a link changed is counted by what it did, also if the interface is made again, under a name whose former one
-// had lost its link more often, and the switch is asked all the time: an interface that has gone and come is two changes.
+// How often a link changed is counted by what it did, also if the interface is made again, under a name whose former
+// one had lost its link more often, and the switch is asked all the time: an interface that has gone and come is two
+// changes.
 func TestChangesOfALinkAreCounted(t *testing.T) {
 	o := operate(t, "")
 	host := o.fourHosts.hosts[0]

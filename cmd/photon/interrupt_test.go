@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A second Ctrl-C ends a command that does not heed the first, as one that waits for a file or runs a scheme without end.
+// A second Ctrl-C ends a command that does not heed the first, as one that waits for a file or runs a scheme without
+// end.
 func TestSecondInterruptEnds(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()

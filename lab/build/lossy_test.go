@@ -205,7 +205,8 @@ id: test/other
 title: another priority
 duration: 5ms
 topology: {kind: star, hosts: 5}
-parameters: {link_rate: 25Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: %d, lossless: [], xoff: 10MB, lossy_queue: 20MB, buffer: 64MB}
+parameters: {link_rate: 25Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: %d,
+  lossless: [], xoff: 10MB, lossy_queue: 20MB, buffer: 64MB}
 flows: [{name: all, from: H0..H3, to: H4, size: 1MB%s}]
 schemes: [%s]
 measure: {sample: 1ms}
@@ -221,7 +222,8 @@ measure: {sample: 1ms}
 			_, hops[i] = n.Lost()
 		}
 		if hashes[0] != hashes[1] || hops[0] != hops[1] {
-			t.Errorf("%s: other frames if priority 4 is the flows' than if it is the experiment's: hashes %x, hops %d", name, hashes, hops)
+			t.Errorf("%s: other frames if priority 4 is the flows' than if it is the experiment's: hashes %x, hops %d",
+				name, hashes, hops)
 		}
 	}
 }

@@ -199,7 +199,8 @@ func (n *Network) share(hash uint32) marking.Share {
 // Recorded is a network whose counters the caller fills in from a recording.
 func Recorded(e *experiment.Experiment, w fabric.World, p *topology.Plan) *Network {
 	return &Network{
-		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{}, Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.DataMask(),
+		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{},
+		Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.DataMask(),
 		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
 		acknowledged: e.Parameters.AckPriority.Value.Or(CNPDSCP >> 3),
 	}
@@ -295,7 +296,9 @@ func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes map[int][]uint16) error {
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
-		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(), Buffer: p.Buffer.Value.V, Tail: p.LossyQueue.Value.Or(units.MB), Share: p.LossyAlpha.Value.V, MTU: int(p.MTU.Value.V), DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(),
+		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), MTU: int(p.MTU.Value.V),
+		Buffer: p.Buffer.Value.V, Tail: p.LossyQueue.Value.Or(units.MB), Share: p.LossyAlpha.Value.V,
 		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {

@@ -257,8 +257,8 @@ func TestUnsoundRunsJudgeNothing(t *testing.T) {
 	}
 }
 
-// What came in none of the runs may be rare, and what came in all of them not certain: an interval reaches as far as tables
-// of the exact binomial interval do, which have 0 to 0.1684 for none of 20, and 0 to 0.3694 for none of 8.
+// What came in none of the runs may be rare, and what came in all of them not certain: an interval reaches as far as
+// tables of the exact binomial interval do, which have 0 to 0.1684 for none of 20, and 0 to 0.3694 for none of 8.
 func TestNoneAndAllOfTheRuns(t *testing.T) {
 	e := watched(t)
 	e.Measure.Metrics[0].Do = config.Set("deadlocked")
@@ -286,7 +286,9 @@ func TestNoneAndAllOfTheRuns(t *testing.T) {
 		{[]string{"none", "most"}, experiment.Reduction, "mean", 1 - 0.1684/0.95, 1},
 		{[]string{"most", "all"}, experiment.Ratio, "mean", 0.85, 0.95 / 0.8316},
 	} {
-		p := experiment.Part{Schemes: c.schemes, Metric: "x", As: c.as, Stat: c.of, Limit: ptr(0.5), Bound: experiment.AtLeast}
+		p := experiment.Part{
+			Schemes: c.schemes, Metric: "x", As: c.as, Stat: c.of, Limit: ptr(0.5), Bound: experiment.AtLeast,
+		}
 		m := judge(e, &experiment.Claim{ID: "c", Part: p}, r)
 		if low, high := *m.Interval[0], *m.Interval[1]; math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
 			t.Errorf("%v, %s: %v to %v, want %v to %v", c.schemes, c.of, low, high, c.low, c.high)

@@ -159,7 +159,10 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
-		x := sampled{v: v, never: slices.Contains(v, stat.Never), watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric)}
+		x := sampled{
+			v: v, never: slices.Contains(v, stat.Never),
+			watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric),
+		}
 		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
 		all = append(all, x)
 	}
@@ -206,7 +209,7 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 		for i, x := range samples {
 			statistics[i] = statistic(p, x, runs)
 		}
-		return about(p, statistics[:len(samples)], neither)
+		return combine(p, statistics[:len(samples)], neither)
 	}
 	all := make([]int, n)
 	for k := range all {
@@ -244,8 +247,8 @@ func estimate(p *experiment.Part, samples []sampled, unknown bool) estimated {
 		est.low, est.high = est.value, est.value
 		return est
 	}
-	for _, statistics := range rarer(p, samples) {
-		v := about(p, statistics, math.NaN())
+	for _, statistics := range binomialEnds(p, samples, all) {
+		v := combine(p, statistics, math.NaN())
 		est.low, est.high = min(est.low, v), max(est.high, v)
 	}
 	return est
@@ -268,8 +271,9 @@ func statistic(p *experiment.Part, x sampled, runs []int) float64 {
 	return stat.Median(drawn)
 }
 
-// about is what a claim is about of the statistics of one scheme, or of two; neither is the quotient if both never came.
-func about(p *experiment.Part, statistics []float64, neither float64) float64 {
+// combine makes the number that a claim is about of the statistic of one scheme, or of two: neither is the quotient if
+// both never came.
+func combine(p *experiment.Part, statistics []float64, neither float64) float64 {
 	v := statistics[0]
 	if len(statistics) == 2 {
 		v = quotient(v, statistics[1], neither)
@@ -280,25 +284,23 @@ func about(p *experiment.Part, statistics []float64, neither float64) float64 {
 	return v
 }
 
-// rarer are the statistics of samples if what came in none of their runs is as frequent as it may be, and what came in all
-// as rare: no sample drawn from such runs is another than they are.
-func rarer(p *experiment.Part, samples []sampled) (all [][]float64) {
-	all = [][]float64{nil}
+// binomialEnds are the statistics of all samples if an event that came in none of the runs is as frequent as it may be,
+// and one that came in all as rare. Whatever is drawn from such runs is as they are, so that a bootstrap does not see
+// it. all are the numbers of the runs.
+func binomialEnds(p *experiment.Part, samples []sampled, all []int) (ends [][]float64) {
+	ends = [][]float64{nil}
 	for _, x := range samples {
-		mean := stat.Mean(x.v)
-		ends := []float64{mean}
-		if x.event && p.Statistic() == "mean" && (mean == 0 || mean == 1) {
-			ends = append(ends, math.Abs(mean-stat.MostUnseen(len(x.v))))
-		}
-		var longer [][]float64
-		for _, statistics := range all {
-			for _, end := range ends {
-				longer = append(longer, append(slices.Clone(statistics), end))
+		v := statistic(p, x, all)
+		known := ends
+		ends = nil
+		for _, statistics := range known {
+			ends = append(ends, append(slices.Clone(statistics), v))
+			if x.event && p.Statistic() == "mean" && (v == 0 || v == 1) {
+				ends = append(ends, append(slices.Clone(statistics), math.Abs(v-stat.MostUnseen(len(all)))))
 			}
 		}
-		all = longer
 	}
-	return all[1:]
+	return ends[1:] // the first are the statistics as they are
 }
 
 // cameAt is x if what never came had come at a time.

@@ -270,7 +270,8 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 			}
 		}
 		if prio := p.Priority.V; p.Priority.IsSet() && (prio < 0 || prio >= 8 || e.DataMask()>>prio&1 == 0) {
-			return at(p.Priority, "probe %s: priority %d is none of data's (priority, lossless, dscp of flows)", p.Name, prio)
+			return at(p.Priority, "probe %s: priority %d is none of data's (priority, lossless, dscp of flows)",
+				p.Name, prio)
 		}
 		return nil
 	}
@@ -448,7 +449,9 @@ func (e *Experiment) MayBeLate(metric string) bool {
 // IsEvent reports whether a metric is 1 or 0, as something happened in a run or not.
 func (e *Experiment) IsEvent(metric string) bool {
 	metric, _, _ = strings.Cut(metric, "@")
-	return slices.ContainsFunc(e.Measure.Metrics, func(m Metric) bool { return m.Name == metric && m.Do.V == "deadlocked" })
+	return slices.ContainsFunc(e.Measure.Metrics, func(m Metric) bool {
+		return m.Name == metric && m.Do.V == "deadlocked"
+	})
 }
 
 // WatchedFor is how long a run looked out for what a metric gives the time of, in

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// panicked is the error of a run whose code panicked: a point of a scheme that somebody writes, or photon. It says which
-// run it was, and the other tasks of a sweep go on. Not so if the goroutine of another part of a world panicked, or one
-// of DPDK's workers: the program ends then, as Go programs do.
+// panicked is the error of a run whose code panicked: a point of a scheme that somebody writes, or photon. It says
+// which run it was, and the other tasks of a sweep go on. Not so if the goroutine of another part of a world panicked,
+// or one of DPDK's workers: the program ends then, as Go programs do.
 type panicked struct {
 	why   any
 	stack string

@@ -6,7 +6,6 @@ import (
 
 	"photon/fabric"
 	"photon/lab/build"
-	"photon/lab/experiment"
 	"photon/units"
 )
 
@@ -17,18 +16,16 @@ func (broken) Receive(units.Time, int, []fabric.Frame) { panic("the test broke i
 
 // A run whose code panics is one that failed, with what was said and where; it ends no other run.
 func TestPanicFailsItsRun(t *testing.T) {
-	e, err := experiment.Parse("x.yaml", []byte(`id: test/panic
+	e := read(t, `id: test/panic
 title: panic
 duration: 1ms
 topology: {kind: star, hosts: 2}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
 flows: [{name: f, from: H0, to: H1}]
 schemes: [none]
 measure: {sample: 10us}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	before := build.Wrap
 	build.Wrap = func(name string, n fabric.Node, _ []*fabric.Env) fabric.Node {
 		if name == "H1" {
@@ -37,12 +34,13 @@ measure: {sample: 10us}
 		return n
 	}
 	defer func() { build.Wrap = before }()
-	_, err = runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
+	_, err := runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
 	if err == nil {
 		t.Fatal("nothing was said")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if lines[0] != "its code panicked: the test broke it" || len(lines) < 3 || strings.TrimSpace(lines[1]) != "photon/lab/run.broken.Receive" ||
+	if lines[0] != "its code panicked: the test broke it" || len(lines) < 3 ||
+		strings.TrimSpace(lines[1]) != "photon/lab/run.broken.Receive" ||
 		!strings.Contains(lines[2], "panic_test.go:") {
 		t.Errorf("%s", err)
 	}

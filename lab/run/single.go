@@ -221,7 +221,8 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		}
 	}
 	if stopped > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: the scheme's reaction point allows a rate of %v", stopped, len(n.Flows), allowed))
+		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: "+
+			"the scheme's reaction point allows a rate of %v", stopped, len(n.Flows), allowed))
 	}
 	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
 		notes = append(notes, "no reaction point was ever notified: "+whyUnnotified(n, sent))

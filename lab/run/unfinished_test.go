@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"photon/lab/experiment"
 )
 
 // Completion times are of flows that ended. If others had begun and did not end, a note says how many: the best times may be
@@ -20,22 +18,16 @@ func TestUnfinishedFlowsAreNoted(t *testing.T) {
 		{"{name: f, from: H0, to: H2, size: 10KB}, {name: f, from: H1, to: H2, size: 1MB, start: 5ms}", "do: fct, flows: [f]", ""},
 		{"{name: f, from: H0, to: H2, size: 10KB}, {name: f, from: H1, to: H2, size: 1MB}", "do: fct, sizes: [0B, 100KB]", ""},
 	} {
-		e, err := experiment.Parse("x.yaml", []byte(`id: test/unfinished
+		r := ran(t, `id: test/unfinished
 title: unfinished
 duration: 200us
 topology: {kind: star, hosts: 3}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
 flows: [`+c.flows+`]
 schemes: [none]
 measure: {sample: 10us, metrics: [{name: x, `+c.metric+`}]}
-`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+`)
 		i := slices.IndexFunc(r.notes, func(n string) bool { return strings.Contains(n, "had not ended") })
 		if (i >= 0) != (c.want != "") || i >= 0 && !strings.HasPrefix(r.notes[i], c.want+" of x had not ended at") {
 			t.Errorf("%s of %s: %q", c.metric, c.flows, r.notes)

@@ -8,7 +8,6 @@ import (
 
 	"photon/agent"
 	"photon/lab/build"
-	"photon/lab/experiment"
 	"photon/sim"
 	"photon/units"
 )
@@ -24,23 +23,17 @@ func TestUnheardNotificationsAreNoted(t *testing.T) {
 		{"dcqcn", "", "", "no reaction point"},
 		{"{name: dcqcn, params: {kmin: 8MB, kmax: 9MB}}", "", "no egress queue was ever longer than", "CNPs"},
 	} {
-		e, err := experiment.Parse("x.yaml", []byte(`id: test/unheard
+		r := ran(t, `id: test/unheard
 title: unheard
 duration: 2ms
 topology: {kind: star, hosts: 3}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 3MB, buffer: 12MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 3MB, buffer: 12MB}
 flows: [{name: f, from: 'H0,H1', to: H2}]
 schemes: [`+c.scheme+`]
 `+c.impair+`
 measure: {sample: 10us, metrics: [{name: x, do: unfinished, flows: [f]}]}
-`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+`)
 		says := func(what string) bool {
 			return slices.ContainsFunc(r.notes, func(n string) bool {
 				return strings.Contains(n, "no reaction point was ever notified") && strings.Contains(n, what)
@@ -52,27 +45,21 @@ measure: {sample: 10us, metrics: [{name: x, do: unfinished, flows: [f]}]}
 	}
 }
 
-// What a note says of the buffer and of queues is of the priorities that it is about: of the lossless ones how close they
-// came to XOFF, of all data how long its queues were.
+// What a note says of the buffer and of queues is of the priorities that it is about: of the lossless ones how close
+// they came to XOFF, of all data how long its queues were.
 func TestNotesAreOfTheirPriorities(t *testing.T) {
-	e, err := experiment.Parse("x.yaml", []byte(`id: test/priorities
+	r := ran(t, `id: test/priorities
 title: lossy flows beside lossless ones
 duration: 1ms
 topology: {kind: star, hosts: 4}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
 flows:
   - {name: lossless, from: H0, to: H3, size: 10KB}
   - {name: lossy, from: "H1,H2", to: H3, dscp: 34}
 schemes: [{name: dcqcn, params: {kmin: 8MB, kmax: 9MB}}]
 measure: {sample: 10us}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := runSingle(e, Options{World: "sim"}, e.Schemes[0], 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	value := func(before, after string) units.Size {
 		for _, n := range r.notes {
 			_, rest, found := strings.Cut(n, before)
@@ -87,7 +74,8 @@ measure: {sample: 10us}
 		t.Fatalf("no note with %q: %q", before, r.notes)
 		return 0
 	}
-	if held := value("no PAUSE was sent: no ingress port of a switch ever held more than ", ","); held < 1000 || held > 20*units.KB {
+	held := value("no PAUSE was sent: no ingress port of a switch ever held more than ", ",")
+	if held < 1000 || held > 20*units.KB {
 		t.Errorf("of a lossless flow of 10KB a switch held %v", held)
 	}
 	if queue := value("no egress queue was ever longer than ", ","); queue < 500*units.KB {
@@ -109,18 +97,16 @@ func (h allowing) Flow(now units.Time, slot int) agent.FlowState {
 
 // A reaction point that allows no rate, or less, stops a flow, and nothing else of a result says why.
 func TestStoppedFlowsAreNoted(t *testing.T) {
-	e, err := experiment.Parse("x.yaml", []byte(`id: test/stopped
+	e := read(t, `id: test/stopped
 title: stopped
 duration: 1ms
 topology: {kind: star, hosts: 3}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 200KB, buffer: 12MB}
 flows: [{name: f, from: "H0,H1", to: H2}]
 schemes: [none]
 measure: {sample: 10us}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	for _, c := range []struct {
 		rate units.Rate
 		want string
@@ -134,7 +120,8 @@ measure: {sample: 10us}
 		}
 		from := n.Flows[0].From
 		n.Hosts[from] = allowing{n.Hosts[from], c.rate}
-		if got := fmt.Sprint(notes(e, n, e.Schemes[0])); strings.Contains(got, "may send nothing") != (c.want != "") || !strings.Contains(got, c.want) {
+		got := fmt.Sprint(notes(e, n, e.Schemes[0]))
+		if strings.Contains(got, "may send nothing") != (c.want != "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s, want %q", c.rate, got, c.want)
 		}
 	}

@@ -74,8 +74,8 @@ func Interval(n int, of func(runs []int) float64) (low, high float64, ok bool) {
 	return Quantile((1-Level)/2, values), Quantile((1+Level)/2, values), true
 }
 
-// MostUnseen is how frequent an event may be that came in none of n independent runs: the upper end of the exact binomial
-// interval (Clopper and Pearson, Biometrika 1934).
+// MostUnseen is how frequent an event may be that came in none of n independent runs: the upper end of the exact
+// binomial interval (Clopper and Pearson, Biometrika 1934).
 func MostUnseen(n int) float64 { return 1 - math.Pow((1-Level)/2, 1/float64(n)) }
 
 // MedianInterval is the Interval of the median of values.
