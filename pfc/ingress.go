@@ -38,6 +38,7 @@ type Ingress struct {
 	class    [Classes]class
 	limits   [Classes]limits
 	since    [Classes]units.Time
+	silent   bool                // nothing is asked of the peer
 	refresh  [Classes]units.Time // when an XOFF is sent again
 	count    IngressCounters
 	history  *History
@@ -81,11 +82,12 @@ type IngressConfig struct {
 	Pool       *Pool               // of the switch; nil: there is none, and no Alpha
 	Headroom   *Pool               // that provides the headroom of all ports; nil: each has its own
 	Whole      bool                // all priorities have one account, the first, and the peer is sent PAUSE (IEEE 802.3 annex 31B)
+	Silent     bool                // the link has another flow control: frames are accounted, and the peer is never paused
 }
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
 func NewIngress(c IngressConfig) *Ingress {
-	g := &Ingress{pool: c.Pool, heads: c.Headroom}
+	g := &Ingress{pool: c.Pool, heads: c.Headroom, silent: c.Silent}
 	if g.pool == nil {
 		g.pool = NewPool(0, false)
 	}
@@ -351,7 +353,7 @@ func (g *Ingress) Await() {
 // (xoffCheck): a threshold that others lower below what is there waits for the port's next frame.
 func (g *Ingress) xoffDue(p uint8) bool {
 	k := &g.class[p&7]
-	return k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff)
+	return !g.silent && (k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff))
 }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
