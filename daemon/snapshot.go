@@ -35,7 +35,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 		d.world.CopyResidences(d.id, s.Residences)
 		if d.sw != nil {
 			d.sw.CopyBuffer(s.Buffer)
-			s.Lossless = s.Buffer.Lossless
+			s.Lossless, s.Gone = s.Buffer.Lossless, d.sw.RemovedLosses()
 			s.Params, s.Watchdog, s.Response, s.Deadlock = d.params, d.sw.WatchdogConfig(), d.response, d.sw.DeadlockTime()
 		}
 	})

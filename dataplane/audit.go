@@ -115,6 +115,9 @@ func (s *Switch) Losses() (sum uint64) {
 	return sum
 }
 
+// RemovedLosses is how many of Losses were lost at ports that have been removed.
+func (s *Switch) RemovedLosses() uint64 { return s.gone.losses }
+
 func (p *switchPort) losses() (sum uint64) {
 	for why := range fabric.Reasons {
 		if !why.Loses() {

@@ -70,6 +70,31 @@ func TestProbesTakeNoCredits(t *testing.T) {
 	}
 }
 
+// With credits no port sends a PAUSE, not even to a peer that sends what it has no credits for: that is lost.
+func TestNoPauseForAPeerThatOverruns(t *testing.T) {
+	r := newRig(t, creditConfig(1<<3))
+	p := &creditPeer{r: r, prio: 3}
+	p.say(0)
+	for range 10 { // port 1 gives no credits: nothing leaves
+		r.in(0, packet(0, 1, 26, 0), 1000)
+	}
+	if n := r.stats(0).Discards[fabric.DropHeadroom][3]; n == 0 {
+		t.Fatal("all had room")
+	}
+	for range 10 {
+		for _, b := range r.out(0, 64) {
+			var f pfc.Frame
+			if f.Decode(b) == nil {
+				t.Fatalf("a port with credits sends PFC: %+v", f)
+			}
+		}
+		r.now += units.Millisecond
+	}
+	if n := r.stats(0).Ingress.Pauses[3]; n != 0 {
+		t.Errorf("%d XOFF are counted", n)
+	}
+}
+
 // Blocks of frames that are refused were received: CountReceived, "whether they are kept or not".
 func TestRefusedFramesAreReceived(t *testing.T) {
 	c := creditConfig(1 << 3)

@@ -7,7 +7,9 @@ import "photon/units"
 // an XON was sent, at the pool's expense if less is reserved now. The caller looks at Next afterwards.
 // The thresholds must be valid.
 func (g *Ingress) Configure(t [Classes]Thresholds, pause units.Time, rate units.Rate) {
-	g.setPause(pause, rate)
+	if !g.silent() {
+		g.setPause(pause, rate)
+	}
 	g.pool.Await(0) // the conditions for XONs may change, with all that follows
 	for p := range Classes {
 		bit, k, l := uint8(1)<<p, &g.class[p], &g.limits[p]

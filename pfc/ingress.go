@@ -24,12 +24,12 @@ type Ingress struct {
 	// What every frame needs comes first: eight bytes that share a cache line with fields of the
 	// port, and then a cache line for each priority.
 	enabled     uint8
-	peerStopped uint8 // priorities whose peer holds an XOFF of ours
-	xoffCheck   uint8 // priorities for which an XOFF may be due
-	stopped     bool  // by StopPeer
-	quanta      uint16
-	index       uint8 // and-ed with a priority: its account; 7, or 0 where all have one
-	refused     uint8 // priorities of which a frame was lost for want of room since the last XOFF
+	peerStopped uint8  // priorities whose peer holds an XOFF of ours
+	xoffCheck   uint8  // priorities for which an XOFF may be due
+	stopped     bool   // by StopPeer
+	quanta      uint16 // of an XOFF; 0: see silent
+	index       uint8  // and-ed with a priority: its account; 7, or 0 where all have one
+	refused     uint8  // priorities of which a frame was lost for want of room since the last XOFF
 
 	interval units.Time // between refreshes of an XOFF
 	pool     *Pool
@@ -81,6 +81,7 @@ type IngressConfig struct {
 	Pool       *Pool               // of the switch; nil: there is none, and no Alpha
 	Headroom   *Pool               // that provides the headroom of all ports; nil: each has its own
 	Whole      bool                // all priorities have one account, the first, and the peer is sent PAUSE (IEEE 802.3 annex 31B)
+	Silent     bool                // the link has another flow control: frames are accounted, and the peer is never paused
 }
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.
@@ -92,7 +93,9 @@ func NewIngress(c IngressConfig) *Ingress {
 	if g.heads == nil {
 		g.heads = NewPool(math.MaxInt64, false)
 	}
-	g.setPause(c.Pause, c.Rate)
+	if !c.Silent {
+		g.setPause(c.Pause, c.Rate)
+	}
 	g.enable(c.Enabled, c.Whole)
 	for p := range Classes {
 		k := &g.class[p]
@@ -347,11 +350,14 @@ func (g *Ingress) Await() {
 	}
 }
 
+// silent reports that the link has another flow control: an XOFF, which would have no length, is never due.
+func (g *Ingress) silent() bool { return g.quanta == 0 }
+
 // xoffDue reports whether the peer is to be paused, if it is not. Only what arrives asks for it
 // (xoffCheck): a threshold that others lower below what is there waits for the port's next frame.
 func (g *Ingress) xoffDue(p uint8) bool {
 	k := &g.class[p&7]
-	return k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff)
+	return !g.silent() && (k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff))
 }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.

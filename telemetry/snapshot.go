@@ -40,6 +40,7 @@ type Snapshot struct {
 	LinkChanges []uint64         // up or down, by port
 	Residences  []dpdk.Residence // how long frames were in the switch that left by a port
 	Shut        []bool           // by an operator, by port
+	Gone        uint64           // lossless frames that were lost at ports that have been removed
 	LLDP        []LLDPPort       // by port; nil: the switch does not speak it
 }
 

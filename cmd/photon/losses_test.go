@@ -69,4 +69,17 @@ func TestLossesAreNamed(t *testing.T) {
 	if n := strings.Count(o.process.log.String(), "lossless priority 3"); n > 1+int(time.Since(begin)/daemon.LossLogInterval) {
 		t.Errorf("%d lines in %v", n, time.Since(begin))
 	}
+	// They are not forgotten with the port.
+	o.until("all is counted", func() bool { n := discards(); time.Sleep(50 * time.Millisecond); return discards() == n })
+	n := discards()
+	if _, err := o.photon("port", "remove", "sw0"); err != nil {
+		t.Fatal(err)
+	}
+	if o.show("losses", &d); len(d.Losses) != 0 || float64(d.Removed) != n {
+		t.Errorf("%v frames were lost at a port that has been removed, and the switch says %+v", n, d)
+	}
+	table, err = o.photon("show", "losses")
+	if want := fmt.Sprintf("Ports that were removed lost %d frames of lossless priorities", d.Removed); err != nil || !strings.Contains(table, want) {
+		t.Errorf("%v: %s", err, table)
+	}
 }

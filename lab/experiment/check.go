@@ -395,6 +395,9 @@ func (p *Parameters) checkFlowControl() error {
 	case p.PauseDelay.Value.IsSet() && p.PauseDelay.Value.V != 0:
 		return at(p.PauseDelay.Value, "pause_delay: with credits there are no pauses")
 	}
+	if u, b := p.CreditUpdate.Value, p.LaneBuffer.Value; b.IsSet() && u.V > b.V {
+		return at(u, "credit_update %v: at most the buffer of a lane, %v", u.V, b.V)
+	}
 	if err := c.Validate(int(p.MTU.Value.V) + wire.EthernetLen + 2*wire.VLANLen); err != nil && p.LaneBuffer.Value.IsSet() {
 		return at(p.LaneBuffer.Value, "%v", err)
 	}
@@ -475,6 +478,9 @@ func (e *Experiment) checkEvents(plan *topology.Plan) error {
 				return err
 			}
 		}
+	}
+	if err := e.checkCredits(plan); err != nil {
+		return err
 	}
 	return e.checkFailures(plan)
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"photon/telemetry/live"
 	"photon/telemetry/show"
@@ -139,8 +140,14 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return nil, Refused(why.Error)
 }
 
+// patience is how long a look at a node may take. It takes milliseconds, but workers may share their cores with others.
+const patience = 10 * time.Second
+
 // failed is an error of an answer, with who gave it.
 func (c *Client) failed(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s: no answer: that photon hangs, or was stopped", c.path)
+	}
 	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, broken) {
 			return fmt.Errorf("%s: the answer broke off: the photon that gave it has ended", c.path)
@@ -178,6 +185,8 @@ func (c *Client) Reload(ctx context.Context) ([]string, error) {
 // Live fetches the counters for a view that moves; flows is how many flows of
 // an agent are listed, at most live.MaxTop.
 func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	body, err := c.do(ctx, http.MethodGet, socket.Live, url.Values{"flows": {strconv.Itoa(flows)}})
 	if err != nil {
 		return nil, err
@@ -192,6 +201,8 @@ func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
 
 // Show fetches a topic: the document, and the JSON it came as.
 func (c *Client) Show(ctx context.Context, t *show.Topic) (show.Document, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	body, err := c.do(ctx, http.MethodGet, t.Path(), nil)
 	if err != nil {
 		return nil, nil, err

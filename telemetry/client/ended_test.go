@@ -59,3 +59,28 @@ func TestNodeEndsWhileItAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A node that takes a question and hangs has one line, too, that names it.
+func TestNodeHangs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sock")
+	l, err := net.Listen("unix", path) // who connects waits for an answer
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	c, err := Dial(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, ask := range map[string]func() error{
+		"live": func() error { _, err := c.Live(context.Background(), 1); return err },
+		"show": func() error { _, _, err := c.Show(context.Background(), &show.Topics[0]); return err },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			if err := ask(); err == nil || err.Error() != path+": no answer: that photon hangs, or was stopped" {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -14,9 +14,10 @@ import (
 // Losses is `show losses`.
 type Losses struct {
 	Node   string `json:"node"`
-	Losses []Loss `json:"losses"` // none: nothing was lost
+	Losses []Loss `json:"losses"` // none: nothing was lost at the ports that there are
 
-	Devices []DeviceLoss `json:"devices"` // that dropped frames
+	Removed uint64       `json:"removed_ports_frames"` // that lossless priorities of ports lost which have been removed
+	Devices []DeviceLoss `json:"devices"`              // that dropped frames
 }
 
 // DeviceLoss is what a port's device, or the kernel behind it, dropped of all priorities.
@@ -74,7 +75,7 @@ func (l *Loss) Why() string {
 
 func takeLosses(s *telemetry.Source) Document {
 	snap := s.Snapshot()
-	d := &Losses{Node: snap.Node, Losses: LossesOf(&snap), Devices: []DeviceLoss{}}
+	d := &Losses{Node: snap.Node, Removed: snap.Gone, Losses: LossesOf(&snap), Devices: []DeviceLoss{}}
 	for i := range snap.Numbers() {
 		if i >= len(snap.Devices) {
 			continue
@@ -94,7 +95,10 @@ func takeLosses(s *telemetry.Source) Document {
 
 // Table implements Document.
 func (d *Losses) Table(w io.Writer) {
-	if len(d.Losses) == 0 {
+	switch {
+	case d.Removed > 0:
+		fmt.Fprintf(w, "Ports that were removed lost %d frames of lossless priorities (the log has their counters).\n\n", d.Removed)
+	case len(d.Losses) == 0:
 		fmt.Fprint(w, "The switch has lost no frame of a lossless priority.\n\n")
 	}
 	t := newTable("Queue", "Lost/pkts", "First", "Reasons")

@@ -24,8 +24,9 @@ func Run(ctx context.Context, ask Ask, every time.Duration, o Options, with ...t
 	if err != nil {
 		return err
 	}
+	// Signals end the context. The library's own handler would wait for an event loop that the context has ended.
 	m := &model{ctx: ctx, ask: ask, every: every, order: at, options: o, width: minWidth, height: 24}
-	_, err = tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx)}, with...)...).Run()
+	_, err = tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, with...)...).Run()
 	if ctx.Err() != nil {
 		return nil // the user quit
 	}
@@ -62,8 +63,13 @@ type due struct{}
 // Init implements tea.Model.
 func (m *model) Init() tea.Cmd { return m.fetch }
 
+// patience is how long an answer may take before the screen says that there is none: it shows what was.
+const patience = 3 * time.Second
+
 func (m *model) fetch() tea.Msg {
-	live, err := m.ask(m.ctx, Flows)
+	ctx, cancel := context.WithTimeout(m.ctx, patience)
+	defer cancel()
+	live, err := m.ask(ctx, Flows)
 	return looked{live, err}
 }
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"math"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -157,6 +160,14 @@ type terminal struct {
 
 func open(t *testing.T, ask Ask) *terminal {
 	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	return openUntil(ctx, t, ask)
+}
+
+// openUntil shows the view until a context ends.
+func openUntil(ctx context.Context, t *testing.T, ask Ask) *terminal {
+	t.Helper()
 	keys, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +187,6 @@ func open(t *testing.T, ask Ask) *terminal {
 			_, _ = s.screen.Write(b[:n])
 		}
 	}()
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
 	go func() {
 		s.ended <- Run(ctx, ask, 20*time.Millisecond, Options{}, tea.WithInput(tty), tea.WithOutput(tty), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 	}()
@@ -296,6 +305,48 @@ func TestKeys(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("q does not quit")
+	}
+}
+
+// A node that hangs answers nothing, and the screen says so; when it goes on, so does the screen.
+func TestNodeThatHangs(t *testing.T) {
+	n := &node{}
+	var hangs atomic.Bool
+	s := open(t, func(ctx context.Context, flows int) (*live.Node, error) {
+		if hangs.Load() {
+			<-ctx.Done()
+			return nil, errors.New("no answer")
+		}
+		return n.ask(ctx, flows)
+	})
+	s.until("the table", func(lines []string) bool { return strings.HasPrefix(lines[4], "sw0         3*") })
+	hangs.Store(true)
+	s.until("that it hangs", func(lines []string) bool {
+		return lines[0] == "no answer" && strings.HasPrefix(lines[4], "sw0         3*")
+	})
+	hangs.Store(false)
+	s.until("the node is back", func(lines []string) bool { return strings.HasSuffix(lines[0], "every 20ms") })
+}
+
+// A signal ends it as the key does, each time.
+func TestSignalsEndIt(t *testing.T) {
+	for i := range 20 {
+		signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+		ctx, stop := signal.NotifyContext(context.Background(), signals...)
+		s := openUntil(ctx, t, (&node{}).ask)
+		s.until("the table", func(lines []string) bool { return strings.HasPrefix(lines[4], "sw0         3*") })
+		if err := syscall.Kill(syscall.Getpid(), signals[i%2].(syscall.Signal)); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-s.ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%v does not end it", signals[i%2])
+		}
+		stop()
 	}
 }
 
