@@ -382,6 +382,8 @@ func (p *Parameters) checkFlowControl() error {
 			return at(p.CreditPeriod.Value, "credit_period: that is of links with credits (flow_control: credits)")
 		case p.CreditUpdate.Value.IsSet():
 			return at(p.CreditUpdate.Value, "credit_update: that is of links with credits (flow_control: credits)")
+		case p.AlphaByRate.Value.V && !p.Alpha.Value.IsSet():
+			return at(p.AlphaByRate.Value, "alpha_by_rate: there is no alpha that could be more for faster ports")
 		}
 		return nil
 	}
@@ -392,6 +394,8 @@ func (p *Parameters) checkFlowControl() error {
 		return at(p.XON.Value, "xon: links with credits have none")
 	case p.Alpha.Value.IsSet():
 		return at(p.Alpha.Value, "alpha: the buffer of a lane with credits is its own")
+	case p.AlphaByRate.Value.V:
+		return at(p.AlphaByRate.Value, "alpha_by_rate: the buffer of a lane with credits is its own")
 	case p.PauseDelay.Value.IsSet() && p.PauseDelay.Value.V != 0:
 		return at(p.PauseDelay.Value, "pause_delay: with credits there are no pauses")
 	}

@@ -30,6 +30,7 @@ func TestBadCredits(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"64KiB", "1KB", "x.yaml:8: buffer of a lane 1KB must hold a frame of 1522 bytes, which takes 24 blocks of 64 bytes"},
 		{"update: 1KB", "update: 65KiB", "x.yaml:9: credit_update 66.56KB: at most the buffer of a lane, 65.536KB"},
+		{"credit_update: 1KB", "alpha_by_rate: true", "x.yaml:9: alpha_by_rate: the buffer of a lane with credits is its own"},
 		// 1518 B and 67 B, each with 24 B around it, at 10 Gbit/s.
 		{"update: 1KB", "period: 1306ns", "x.yaml:9: credit_period 1.306us: on a link of 10Gbps a frame and the flow control packets take 1.3064us"},
 		{"do: lose, frames: all, rate: 0.01", "do: pause, priority: 3, every: 1ms", "x.yaml:13: do: pause: links with credits have no pauses"},

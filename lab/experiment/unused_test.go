@@ -118,6 +118,8 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 			"x.yaml:10: event 1: at is missing (when it happens: at: 10ms)"},
 		{"flows: [long]}", "flows: [long], at: [S0]}", "x.yaml:15: probe got: received has no at"},
 		{"flows: [long]}", "flows: [long], priority: 3}", "x.yaml:15: probe got: received has no priority"},
+		{"buffer: 16MB", "buffer: 16MB, alpha_by_rate: true",
+			"x.yaml:5: alpha_by_rate: there is no alpha that could be more for faster ports"},
 		{"hosts: 5}", "hosts: 5, spines: 2}", "x.yaml:4: topology: a star has no spines"},
 		{"schemes: [pcn, dcqcn]", "schemes: [pcn, dcqcn]\nquick: {schemes: [pnc]}", `x.yaml:11: quick: there is no scheme "pnc" here (is "pcn" meant?)`},
 	} {
