@@ -20,7 +20,7 @@ func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error
 		return err
 	}
 	if seeds := seedsDiffer(results); seeds != "" {
-		_, err := fmt.Fprintf(w, "\nseeds, each with random flows of its own: %s\n", seeds)
+		_, err := fmt.Fprintf(w, "\nseeds, each with draws of its own: %s\n", seeds)
 		return err
 	}
 	return nil
