@@ -150,6 +150,14 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 			}
 		}
 	}
+	for _, e := range all {
+		if r.world == "sim" || r.testbed != "" {
+			break
+		}
+		if err := labrun.CheckDPDK(e, r.o); err != nil {
+			return bad(err)
+		}
+	}
 	r.o.Program = labrun.Program{Version: version, Commit: revision()}
 	for _, name := range []string{"dilation", "testbed"} {
 		if r.world != "sim" && c.Flags().Changed(name) {

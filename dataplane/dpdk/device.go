@@ -313,6 +313,9 @@ var freeCables struct {
 	devices int
 }
 
+// MostLinks is how many links between nodes of a process there can be, if it has no other devices.
+func MostLinks() int { return C.RTE_MAX_ETHPORTS * int(C.ph_cables_per_device()) / 2 }
+
 // cableSize is more than a port can stage in a round.
 const cableSize = 1024
 

@@ -10,3 +10,6 @@ func Version() string { return "none" }
 
 // New returns ErrNotBuilt.
 func New(Options) (World, error) { return nil, ErrNotBuilt }
+
+// MostLinks is how many links between nodes of a process there can be.
+func MostLinks() int { return 0 }

@@ -39,9 +39,10 @@ type worker struct {
 	departures []departure // frames that were followed, and left in this round
 	gone       Polls       // frames of ports that are no more, of those
 	rounds     uint64
-	last       uint64 // time stamp of the last round
-	longest    uint64 // ticks between two rounds
-	sleeps     uint64 // of the thread, when last asked
+	last       uint64     // time stamp of the last round
+	longest    uint64     // ticks between two rounds
+	sleeps     uint64     // of the thread, when last asked
+	exhausted  units.Time // when it first found no free buffer
 	hz         uint64
 	watch      bool // a frame's residence is measured in this round
 	_          [64]byte
@@ -56,7 +57,7 @@ const (
 )
 
 func newWorker(w *world, index int) *worker {
-	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: ticksPerSecond()}
+	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: ticksPerSecond(), exhausted: units.Never}
 	k.polls = newPolls(k.hz)
 	k.c = C.ph_worker_new()
 	k.c.pool = eal.pool
@@ -75,6 +76,9 @@ func (k *worker) refill(p *fabric.Pool) {
 	k.swap = C.struct_ph_swap{worker: k.c, slots: (*C.uint32_t)(unsafe.SliceData(free[:1])), n: C.uint32_t(len(free)), size: batch}
 	call(unsafe.Pointer(C.ph_swap), unsafe.Pointer(&k.swap))
 	p.SetSlots(free[:k.swap.n])
+	if k.swap.n == 0 {
+		k.exhausted = min(k.exhausted, k.clock.now)
+	}
 }
 
 // build has the worker poll its ports, and gives it room for those that come while it runs.

@@ -363,10 +363,12 @@ func (w *world) Now() units.Time { return w.now }
 func (w *world) Hash() (uint64, bool) { return 0, false }
 
 func (w *world) Pace() (p Pace) {
+	p.Frames, p.Exhausted = eal.frames, units.Never
 	for _, k := range w.workers {
 		p.Rounds += k.rounds
 		p.LongestGap = max(p.LongestGap, k.wall(k.longest))
 		p.Stretched = max(p.Stretched, k.clock.stretched)
+		p.Exhausted = min(p.Exhausted, k.exhausted)
 	}
 	return p
 }

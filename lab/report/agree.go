@@ -1,9 +1,13 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
+	"photon/lab/claim"
 	"photon/lab/experiment"
+	"photon/lab/run"
 	"photon/units"
 )
 
@@ -37,4 +41,55 @@ func period(e *experiment.Experiment) units.Time {
 		return 0
 	}
 	return max(50*units.Microsecond, e.Known(p, flows, 0).RTT)
+}
+
+// comparable is the value of a scheme's metric in one world that another world's is compared with: that of the seeds
+// which the other ran too, since other seeds are other random flows.
+func comparable(r, other *claim.Judged, scheme, metric string) *float64 {
+	i := slices.IndexFunc(r.Runs, func(x run.Run) bool { return x.Scheme == scheme })
+	if i < 0 {
+		return nil
+	}
+	values := r.Runs[i].PerSeed[metric]
+	if slices.Equal(r.Seeds, other.Seeds) || len(values) != len(r.Seeds) {
+		return r.Runs[i].Metrics[metric]
+	}
+	sum, n := 0.0, 0
+	for k, v := range values {
+		if !slices.Contains(other.Seeds, r.Seeds[k]) {
+			continue
+		}
+		if v == nil {
+			return nil
+		}
+		sum, n = sum+*v, n+1
+	}
+	if n == 0 {
+		return r.Runs[i].Metrics[metric]
+	}
+	mean := sum / float64(n)
+	return &mean
+}
+
+// seedsDiffer says which seeds each world ran, if they are not the same; else nothing.
+func seedsDiffer(results []*claim.Judged) (text string) {
+	same := true
+	for i, r := range results {
+		if i > 0 {
+			text += ", "
+		}
+		same = same && slices.Equal(r.Seeds, results[0].Seeds)
+		switch n := len(r.Seeds); n {
+		case 0:
+			return ""
+		case 1:
+			text += fmt.Sprintf("%s seed %d alone", r.World, r.Seeds[0])
+		default:
+			text += fmt.Sprintf("%s %d seeds", r.World, n)
+		}
+	}
+	if same {
+		return ""
+	}
+	return text
 }

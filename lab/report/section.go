@@ -201,9 +201,10 @@ func measuredRows(e *experiment.Experiment, s *web.Experiment, names []string, r
 			for _, x := range s.Schemes {
 				value := r.Metrics(x.Name)[name]
 				row.Values = append(row.Values, experiment.Number(value, e.Unit(name)))
-				other := results[(i+1)%len(results)].Metrics(x.Name)
+				other := results[(i+1)%len(results)]
 				metric, _, _ := strings.Cut(name, "@")
-				row.Differs = append(row.Differs, i > 0 && other != nil && !Agree(e, metric, value, other[name]))
+				row.Differs = append(row.Differs, i > 0 && other.Metrics(x.Name) != nil &&
+					!Agree(e, metric, comparable(r, other, x.Name, name), comparable(other, r, x.Name, name)))
 			}
 			rows = append(rows, row)
 		}

@@ -26,11 +26,15 @@ func counts(claims []claim.Result) web.Counts {
 func summary(e *experiment.Experiment, results []*claim.Judged) string {
 	first := results[0]
 	ran := many(len(first.Runs), "scheme", "schemes")
-	if n := len(first.Seeds); n > 1 {
+	seeds := seedsDiffer(results)
+	if n := len(first.Seeds); n > 1 && seeds == "" {
 		ran += fmt.Sprintf(" with %d seeds", n)
 	}
 	if len(results) > 1 {
 		ran += " in both worlds"
+	}
+	if seeds != "" {
+		ran += " (" + seeds + ")"
 	}
 	lost, discarded := uint64(0), uint64(0)
 	for _, r := range results {

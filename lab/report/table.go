@@ -16,6 +16,17 @@ import (
 // experiment without claims has its metrics there, and why a mechanism never acted. So
 // have schemes that the experiment does not name, about which no claim can be.
 func Table(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
+	if err := valuesTable(w, e, results); err != nil {
+		return err
+	}
+	if seeds := seedsDiffer(results); seeds != "" {
+		_, err := fmt.Fprintf(w, "\nseeds, each with draws of its own: %s\n", seeds)
+		return err
+	}
+	return nil
+}
+
+func valuesTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged) error {
 	if len(results[0].Claims) == 0 {
 		return metricsTable(w, e, results, func(string) bool { return true })
 	}

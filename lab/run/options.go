@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"photon/config"
+	"photon/dataplane/dpdk"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
@@ -116,6 +117,27 @@ func chooseSchemes(e *experiment.Experiment, o Options) (uses []experiment.Schem
 func CheckSchemes(e *experiment.Experiment, names []string) error {
 	_, err := chooseSchemes(e, Options{Schemes: names})
 	return err
+}
+
+// CheckDPDK finds what of an experiment cannot run on DPDK devices of this process, before anything runs.
+func CheckDPDK(e *experiment.Experiment, o Options) error {
+	for _, v := range sweepValues(e, o) {
+		for _, ev := range v.Events {
+			if ev.Link.IsSet() {
+				return &config.Error{File: e.File(), Line: ev.Link.Line, Err: fmt.Errorf(
+					"events: the rate of link %s changes in virtual time only, not on DPDK (--world sim)", ev.Link.V)}
+			}
+		}
+		p, err := v.Plan()
+		if err != nil {
+			return err
+		}
+		if n, most := len(p.Cables), dpdk.MostLinks(); n > most {
+			return &config.Error{File: e.File(), Err: fmt.Errorf(
+				"topology: it has %d links, and DPDK has devices for %d (a smaller one, or --world sim)", n, most)}
+		}
+	}
+	return nil
 }
 
 // sweepValues are those of the sweep that are to be run.

@@ -141,8 +141,18 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 	if d, ok := w.(dpdk.World); ok {
 		pace := d.Pace()
 		r.timing.Dilation, r.timing.StretchedSeconds, r.timing.LongestGap = s.o.Dilation, pace.Stretched.Seconds(), pace.LongestGap.Seconds()
+		r.notes = append(r.notes, exhausted(pace)...)
 	}
 	return r, nil
+}
+
+// exhausted says that nodes could not make frames, not even XOFFs, for want of memory. Virtual time has no such limit.
+func exhausted(p dpdk.Pace) []string {
+	if p.Exhausted == units.Never {
+		return nil
+	}
+	return []string{fmt.Sprintf("all %d frame buffers of DPDK were in use, first at %v: from then on hosts and switches lacked some for "+
+		"what they had to send, unlike in virtual time (larger packets, or less that queues up: a lower xoff)", p.Frames, p.Exhausted)}
 }
 
 // onTestbed is the same on a testbed: the nodes run, record, and are read; what they

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/measure"
+	"photon/lab/run"
+	"photon/lab/web"
+)
+
+// On DPDK one seed of several runs. Other seeds have other random flows: so the worlds are compared by that seed alone,
+// and table and summary say which seeds their numbers are of.
+func TestWorldsAreComparedByTheSeedsOfBoth(t *testing.T) {
+	e, err := experiment.Parse("x.yaml", []byte(swept))
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := func(world string, seeds []uint64, a, b []*float64) *claim.Judged {
+		mean := func(v []*float64) *float64 {
+			sum := 0.0
+			for _, x := range v {
+				sum += *x
+			}
+			return ptr(sum / float64(len(v)))
+		}
+		one := func(scheme string, v []*float64) run.Run {
+			return run.Run{Scheme: scheme, Metrics: measure.Metrics{"m": mean(v)}, PerSeed: map[string][]*float64{"m": v}}
+		}
+		return &claim.Judged{Result: &run.Result{World: world, Seeds: seeds, Runs: []run.Run{one("a", a), one("b", b)}}}
+	}
+	// a: the same with seed 7, though the mean is another. b: the mean is the same, seed 7 is not.
+	virtual := judged("sim", []uint64{7, 8}, []*float64{ptr(100), ptr(900)}, []*float64{ptr(900), ptr(100)})
+	dpdk := judged("dpdk", []uint64{7}, []*float64{ptr(100)}, []*float64{ptr(500)})
+	s := &web.Experiment{Schemes: []web.Scheme{{Name: "a"}, {Name: "b"}}}
+	rows := measuredRows(e, s, []string{"m"}, []*claim.Judged{virtual, dpdk})
+	if d := rows[1].Differs; d[0] || !d[1] {
+		t.Errorf("a differs: %v, b differs: %v; want false and true", d[0], d[1])
+	}
+	for _, c := range []struct {
+		second *claim.Judged
+		says   string
+	}{{dpdk, "sim 2 seeds, dpdk seed 7 alone"}, {virtual, ""}} {
+		results := []*claim.Judged{virtual, c.second}
+		var out strings.Builder
+		if err := Table(&out, e, results); err != nil {
+			t.Fatal(err)
+		}
+		for what, got := range map[string]string{"table": out.String(), "summary": summary(e, results)} {
+			if strings.Contains(got, "alone") != (c.says != "") || !strings.Contains(got, c.says) {
+				t.Errorf("%s: %q, want in it %q", what, got, c.says)
+			}
+		}
+	}
+}
