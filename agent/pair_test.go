@@ -278,6 +278,7 @@ func TestResponderAnswers(t *testing.T) {
 		want []string
 	}{
 		"a gap, asked for once":       {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 105, 0, nil}, {wire.OpSendOnly, 103, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done"}},
+		"two gaps, each asked for":    {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 103, 0, nil}, {wire.OpSendOnly, 105, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done", "60 of 104, 3 done"}},
 		"what was executed before":    {[]say{{wire.OpWriteLast, 101, 0, [][]byte{some}}, {wire.OpWriteFirst, 100, 0, [][]byte{reth(base, 9, 9), some}}}, []string{"1f of 102, 2 done", "1f of 102, 2 done"}},
 		"a middle without a first":    {[]say{{wire.OpWriteMiddle, 103, 0, [][]byte{full}}, {wire.OpSendOnly, 103, 0, nil}}, []string{"61 of 103, 2 done", "61 of 103, 2 done"}},
 		"a last of the other verb":    {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpWriteLast, 104, 0, [][]byte{some}}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
@@ -335,6 +336,75 @@ func TestAnswersAreFewer(t *testing.T) {
 	s.listen(10)
 	if got := s.takeAnswers(); !slices.Equal(got, []string{"1f of 104, 1 done"}) {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// One that asks for what is missing, or says why there is no more, is not replaced by one of what was before; one of the
+// packet that was missing replaces it.
+func TestAnswersSayMost(t *testing.T) {
+	for want, said := range map[string][]struct {
+		opcode uint8
+		psn    uint32
+	}{
+		"60 of 100, 0 done": {{wire.OpSendOnly, 101}, {wire.OpSendOnly, 99}},
+		"61 of 100, 0 done": {{wire.OpSendMiddle, 100}, {wire.OpSendOnly, 99}},
+		"1f of 100, 1 done": {{wire.OpSendOnly, 101}, {wire.OpSendOnly, 100}, {wire.OpSendOnly, 98}},
+	} {
+		s := newStranger(t.Fatal, 256)
+		for _, p := range said {
+			s.send(p.opcode, p.psn, true, 0)
+		}
+		s.listen(10)
+		if got := s.takeAnswers(); !slices.Equal(got, []string{want}) {
+			t.Errorf("it says %q, not %q", got, want)
+		}
+	}
+}
+
+// What a peer asks for again leaves at once, or as soon as it wants: before the acknowledgement is overdue.
+func TestPairsGoBackAtOnce(t *testing.T) {
+	for syndrome, wait := range map[uint8]units.Time{wire.SyndromeNAK: 0, 0x20 | 1: 10 * units.Microsecond, 0x20 | 4: 40 * units.Microsecond} {
+		for _, verb := range []Verb{Send, Write, Read} {
+			s := newStranger(t.Fatal, 256)
+			s.to = ownQP + 1
+			pair := &Pair{Local: s.to, Verb: verb, Messages: 3, Remote: Region{Size: 8, Key: 1}, Size: 8}
+			spec := FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: peerQP + 1, PSN: 7, Pair: pair}
+			if _, err := s.h.AddFlow(0, spec); err != nil {
+				t.Fatal(err)
+			}
+			for s.h.Next(s.now, 0) <= s.now+units.Microsecond { // all that it may send before an answer
+				s.listen(1)
+			}
+			asked, sent := s.now, len(s.answers)
+			aeth := make([]byte, wire.AETHLen)
+			wire.AETH(aeth).Encode(syndrome, 0)
+			s.send(wire.OpAcknowledge, 7, false, 0, aeth)
+			for len(s.answers) == sent {
+				s.listen(1)
+			}
+			if psn := wire.BTH(s.answers[sent]).PSN(); psn != 7 || s.now < asked+wait || s.now > asked+wait+units.Microsecond {
+				t.Errorf("%#x, verb %d: packet %d is sent %v later", syndrome, verb, psn, s.now-asked)
+			}
+		}
+	}
+}
+
+// The memory that peers may use begins with the words that a message has: of 64 bits, the lowest byte first, each the one
+// before and 0x9E3779B97F4A7C15, which the first one is.
+func TestMemoryBegins(t *testing.T) {
+	for _, size := range []int{0, 1, 8, 77} {
+		m, word := NewMemory(1<<40, 7, size), uint64(0)
+		for i, b := range m.Bytes {
+			if i%8 == 0 {
+				word += 0x9E3779B97F4A7C15
+			}
+			if b != byte(word>>(8*(i%8))) {
+				t.Fatalf("byte %d of %d is %#x", i, size, b)
+			}
+		}
+		if all, ok := m.at(1<<40, uint64(size)); len(m.Bytes) != size || !ok || len(all) != size || m.Key != 7 {
+			t.Errorf("%d bytes of %d", len(m.Bytes), size)
+		}
 	}
 }
 
