@@ -430,6 +430,43 @@ func TestFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
 	})
 }
 
+// A packet for another address is no host's, whichever byte of the address is another.
+func TestPacketsForOthersAreNotTaken(t *testing.T) {
+	v6 := func(i byte) (a wire.IP) {
+		for at := range a {
+			a[at] = byte(at) * 3
+		}
+		a[0], a[15] = 0xFD, i
+		return a
+	}
+	for _, address := range []func(i byte) wire.IP{func(i byte) wire.IP { return ip(int(i)) }, v6} {
+		own, peer := address(1), address(2)
+		p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.IP = address(byte(c.MAC)) })
+		offer := func(to wire.IP) (taken bool) {
+			b := make([]byte, 94)
+			h := wire.RoCE{DstMAC: mac(1), SrcMAC: mac(2), Src: peer, Dst: to, TOS: 26 << 2, SrcPort: 50000}
+			at := h.Encode(b, wire.BTHLen+16+wire.ICRCLen)
+			wire.BTH(b[at:]).Encode(wire.OpSendOnly, false, 1, false, 0)
+			strange := p.a.Stats(p.Now()).Ports[0].Discards[fabric.DropUnknown]
+			p.inject(b)
+			return p.a.Stats(p.Now()).Ports[0].Discards[fabric.DropUnknown] == strange
+		}
+		first := 0
+		if own.Is4() {
+			first = 12
+		}
+		for at := first; at < len(own); at++ {
+			other := own
+			if other[at] ^= 0x10; offer(other) {
+				t.Errorf("%v takes a packet for %v", own, other)
+			}
+		}
+		if !offer(own) {
+			t.Errorf("%v does not take its own", own)
+		}
+	}
+}
+
 // A receiver tells the sender the rate that arrives; the first period is a
 // part of T and tells too little.
 func TestNotification(t *testing.T) {
