@@ -69,3 +69,23 @@ func TestQueuePairsAreShownOnce(t *testing.T) {
 		t.Errorf("%d responses", sent)
 	}
 }
+
+// Flows of programs are named by protocol and both ends, with ports if there are any, and those of RoCEv2 by queue pair.
+func TestFlowsOfANICHaveNames(t *testing.T) {
+	from, v6 := wire.IPv4(10, 0, 0, 1), wire.IP{0: 0xFD, 15: 2}
+	for _, c := range []struct {
+		flow agent.NICFlow
+		want string
+	}{
+		{agent.NICFlow{From: from, To: v6, FromPort: 5, ToPort: 6, Proto: 6}, "10.0.0.1:5 [fd00::2]:6 tcp 0"},
+		{agent.NICFlow{From: v6, To: from, FromPort: 5, ToPort: 6, Proto: 17, Prio: 3}, "[fd00::2]:5 10.0.0.1:6 udp 3"},
+		{agent.NICFlow{From: v6, To: from, QP: 9, RoCE: true, Proto: 17, Prio: 3}, "fd00::2 10.0.0.1 roce, queue pair 9 3"},
+		{agent.NICFlow{From: from, To: from, Proto: 1}, "10.0.0.1 10.0.0.1 1 0"},
+	} {
+		c.flow.Rate, c.flow.Frames, c.flow.Bytes, c.flow.Notified, c.flow.Limited, c.flow.Waiting = 2, 3, 4, 5, true, 6
+		f := flowOfNIC(&c.flow)
+		if f.Name() != c.want || f.Rate != 2 || f.Packets != 3 || f.Bytes != 4 || f.Notified != 5 || !f.Limited || f.Waiting != 6 {
+			t.Errorf("%q, not %q: %+v", f.Name(), c.want, f)
+		}
+	}
+}
