@@ -42,6 +42,9 @@ func sending(t *testing.T, flows int) *traffic {
 	if err := peer.UnmarshalText([]byte("10.9.0.2")); err != nil {
 		t.Fatal(err)
 	}
+	if flows == 0 {
+		return o
+	}
 	var orders node.FlowOrders
 	for range flows {
 		orders.Flows = append(orders.Flows, node.FlowOrder{To: peer, Start: units.Second})

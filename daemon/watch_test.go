@@ -114,6 +114,27 @@ func TestWhatACollectorGets(t *testing.T) {
 	}
 }
 
+// Samples that come faster than they are taken are lost, and counted: none is both, and none is neither.
+func TestLostSamplesAreCounted(t *testing.T) {
+	x := newLinked(t, "sflow: {collector: '127.0.0.1:9', sampling: 1, polling: 0s}\n")
+	now := time.Unix(1, 0)
+	x.watchSamples(now)
+	given := uint64(0)
+	for round := range 4 {
+		for range 1 + 100*round*round {
+			f, _ := x.env.Alloc(100)
+			copy(x.env.Header(f), []byte{2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 7, 8, 0})
+			x.sw.Receive(x.world.now, 0, []fabric.Frame{f})
+			given++
+		}
+		now = now.Add(time.Second)
+		x.watchSamples(now)
+		if got := x.sflow(); got.Samples != given || got.Lost > given || round > 0 && got.Lost == 0 {
+			t.Errorf("%d frames were sampled: %+v", given, got)
+		}
+	}
+}
+
 // lapping is a world whose clock is set back after so many looks at it.
 type lapping struct {
 	*still
