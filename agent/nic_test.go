@@ -478,6 +478,25 @@ func TestNICLossyFlowsNeedNoPlace(t *testing.T) {
 	expect(t, "frames of more flows than can be paced", b.discards(agent.Application, fabric.DropTable), 1)
 }
 
+// What an application sends from addresses that are no station's keeps none of its own from being known.
+func TestNICLearnsStations(t *testing.T) {
+	b := newBench(t, nil)
+	from := func(source wire.MAC) {
+		frame := udpFrame(t, 3, 2, 5, 6, 0, 100)
+		source.Put(frame[6:])
+		b.receive(agent.Application, frame)
+		b.transmit(agent.Wire)
+	}
+	for i := range wire.MAC(2000) {
+		from(0x0100_0000_0000 | i)
+	}
+	from(mac(3))
+	for range 2 { // not even the second is a stranger's
+		b.receive(agent.Wire, udpFrame(t, 2, 3, 6, 5, 0, 100))
+	}
+	expect(t, "delivered", len(b.transmit(agent.Application)), 2)
+}
+
 // Whatever comes and goes: what a NIC says of its queues, in either direction, is what waits there by priority, the most
 // that did since the watermarks were cleared, and how many frames those are.
 func TestNICQueuesAreWhatWaits(t *testing.T) {
