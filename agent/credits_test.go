@@ -49,7 +49,8 @@ func (p *creditPeer) deliver(b []byte) {
 func (p *creditPeer) give(qp uint32, payload int, arrives bool) {
 	length := wire.BTHLen + payload + wire.ICRCLen
 	b := make([]byte, wire.EthernetLen+wire.IPv4Len+wire.UDPLen+length)
-	r := wire.RoCE{DstMAC: cableMAC(0), SrcMAC: cableMAC(1), Src: cableAddress(1), Dst: cableAddress(0), TOS: 26 << 2, SrcPort: 50_000}
+	r := wire.RoCE{DstMAC: cableMAC(0), SrcMAC: cableMAC(1), Src: cableAddress(1), Dst: cableAddress(0), SrcPort: 50_000}
+	r.TOS = 26 << 2
 	at := r.Encode(b, length)
 	wire.BTH(b[at:]).Encode(wire.OpSendOnly, false, qp, true, qp)
 	wire.SealICRC(b[wire.EthernetLen:], at-wire.EthernetLen)
@@ -106,8 +107,8 @@ func (p *creditPeer) flowControl(b []byte) {
 }
 
 // A host with credits sends nothing before its peer has given some, never more than that, and all that it may; what it
-// receives it gives back at once, lost frames included. Acknowledgements, which are in no lane, wait for no credits, and
-// pauses mean nothing.
+// receives it gives back at once, lost frames included. Acknowledgements, which are in no lane, wait for no credits,
+// and pauses mean nothing.
 func TestHostsKeepToTheirCredits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		buffer := rapid.SampledFrom([]int{40, 100, 3000}).Draw(t, "buffer")

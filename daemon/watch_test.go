@@ -39,7 +39,10 @@ func TestStormsAreLogged(t *testing.T) {
 	for i, step := range []struct {
 		after units.Time
 		want  string
-	}{{units.Millisecond, ""}, {2 * units.Millisecond, storm}, {0, ""}, {units.Millisecond, ""}, {5 * units.Millisecond, end}, {0, ""}} {
+	}{
+		{units.Millisecond, ""}, {2 * units.Millisecond, storm}, {0, ""},
+		{units.Millisecond, ""}, {5 * units.Millisecond, end}, {0, ""},
+	} {
 		said := lines(step.after)
 		if step.want == "" && len(said) > 0 || step.want != "" && (len(said) != 1 || !strings.HasPrefix(said[0], step.want)) {
 			t.Errorf("step %d: %q, want %q", i, said, step.want)
@@ -104,8 +107,9 @@ func TestWhatACollectorGets(t *testing.T) {
 		}
 	}
 	in, to := ports[1], ports[2]
-	if len(ports) != 2 || in.IfSpeed != 10e9 || in.IfInUcastPkts != frames+unknown || in.IfInOctets != frames*length+unknown*9 ||
-		in.IfInDiscards != unknown || in.IfInErrors != 3 || in.IfOutUcastPkts != 0 || in.IfOutOctets != 0 || in.IfStatus != 3 {
+	if len(ports) != 2 || in.IfSpeed != 10e9 || in.IfStatus != 3 || in.IfInErrors != 3 || in.IfInDiscards != unknown ||
+		in.IfInUcastPkts != frames+unknown || in.IfInOctets != frames*length+unknown*9 ||
+		in.IfOutUcastPkts != 0 || in.IfOutOctets != 0 {
 		t.Errorf("the port of %d frames says %+v", frames+unknown, in)
 	}
 	if to.IfOutUcastPkts != frames || to.IfOutOctets != frames*length || to.IfOutErrors != 4 || to.IfOutDiscards != 5 ||
