@@ -453,6 +453,45 @@ func TestFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
 	})
 }
 
+// What leaves is counted in the priority of its own DSCP, whether it is data, an acknowledgement or a CNP, and waits for the
+// pauses of that.
+func TestSentFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
+	for paused, want := range map[uint8][8]bool{0: {3: true, 5: true, 6: true}, 1 << 5: {6: true}, 1 << 6: {5: true}} {
+		np := cnp.NewDCQCN(cnp.DCQCNParams{Interval: ms / 10}, 4)
+		p := newPair(t, np, func(c *agent.Config) {
+			c.AckDSCP, c.AckEvery, c.Lossless = 40, 1, 1<<3|1<<5|1<<6
+			if c.MAC == mac(1) {
+				c.NP = cnp.Silent{}
+			}
+		})
+		var left [8]uint64
+		p.wire.drop = func(b []byte) bool {
+			if b[14]>>4 == 4 {
+				left[b[15]>>5]++
+				if b[15]>>2 == 26 {
+					wire.SetECN(b[wire.EthernetLen:], wire.CE)
+				}
+			}
+			return false
+		}
+		pause := make([]byte, pfc.FrameLen)
+		xoff := pfc.Frame{Enable: paused, Quanta: [8]uint16{5: 65535, 6: 65535}} // 3.3 ms
+		xoff.Encode(pause, mac(9))
+		f, _ := p.wire.env.Alloc(len(pause))
+		copy(p.wire.env.Header(f), pause)
+		p.b.Receive(p.Now(), 0, []fabric.Frame{f})
+		p.send(1, 100*units.KB, 0)
+		p.run(ms)
+		a, b := p.a.Stats(p.Now()).Ports[0], p.b.Stats(p.Now()).Ports[0]
+		for prio, n := range left {
+			if a.TxFrames[prio]+b.TxFrames[prio] != n || b.TxFrames[prio] > 0 && !want[prio] || n == 0 && want[prio] {
+				t.Errorf("paused %b, priority %d: %d frames on the wire; sent %d and %d",
+					paused, prio, n, a.TxFrames[prio], b.TxFrames[prio])
+			}
+		}
+	}
+}
+
 // A packet for another address is no host's, whichever byte of the address is another.
 func TestPacketsForOthersAreNotTaken(t *testing.T) {
 	v6 := func(i byte) (a wire.IP) {

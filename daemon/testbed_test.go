@@ -141,8 +141,8 @@ func TestRecordingsOfAnAgent(t *testing.T) {
 		if i == 2 {
 			receive(pfc.FrameLen, func(b []byte) { (&pfc.Frame{Enable: 8, Quanta: [8]uint16{3: 65535}}).Encode(b, 9) })
 		}
+		w.tick(watch.From + units.Time(i+1)*node.WatchTick) // first: the list looks at what it shows
 		want = append(want, says())
-		w.tick(watch.From + units.Time(i+1)*node.WatchTick)
 	}
 	r := n.Recorded()
 	if !r.Done || len(r.Names) != len(want[0]) || want[3]["sent"] <= want[1]["sent"] || want[3]["paused"] != 8 ||
