@@ -4,8 +4,11 @@ import (
 	"context"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"photon/agent"
 	"photon/cnp"
+	"photon/credits"
 	"photon/dataplane"
 	"photon/fabric"
 	"photon/pfc"
@@ -182,6 +185,29 @@ func TestPacing(t *testing.T) {
 		}
 		if p.rps[i].sent != int(st.Bytes) {
 			t.Errorf("the reaction point was told of %d bytes, not %d", p.rps[i].sent, st.Bytes)
+		}
+	}
+}
+
+// A flow's first rate holds where the reaction point cannot come up from it, unless its limit is lower, and a limit that is
+// set later takes its place.
+func TestFirstRateOfAFlow(t *testing.T) {
+	for _, c := range []struct{ begin, limit, want units.Rate }{
+		{0, 0, rate}, {units.Gbps, 0, units.Gbps}, {units.Gbps, 2 * units.Gbps, units.Gbps}, {2 * units.Gbps, units.Gbps, units.Gbps},
+	} {
+		p := newPair(t, cnp.Silent{}, nil)
+		id, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), QP: 1, Begin: c.begin, Limit: c.limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []units.Rate{c.want, 5 * units.Gbps} {
+			before := p.a.DataSent()
+			p.run(p.Now() + 10*ms)
+			got, least := float64(p.a.DataSent()-before), float64(want)*0.010/8
+			if s := p.a.Flow(p.Now(), id); s.Rate != want || got < least*0.99 || got > least*1.01 {
+				t.Errorf("%+v: %v, %.0f bytes in 10 ms, of %.0f", c, s.Rate, got, least)
+			}
+			p.a.SetLimit(p.Now(), id, 5*units.Gbps)
 		}
 	}
 }
@@ -396,6 +422,113 @@ func TestStrangersAreDiscarded(t *testing.T) {
 	}
 }
 
+// Whatever has which DSCP: a frame is counted in the priority that the configuration gives it, data or not, as it comes and
+// as it is discarded.
+func TestFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var prios [64]uint8
+		for dscp := range prios {
+			prios[dscp] = rapid.Uint8Range(0, 7).Draw(r, "priority")
+		}
+		data := rapid.Uint8Range(0, 63).Draw(r, "data")
+		p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.DSCP, c.DataDSCP, c.Receivers = prios, data, 64 })
+		var came, strange [8]uint64
+		for dscp := range uint8(64) {
+			b := make([]byte, 74)
+			to := wire.RoCE{DstMAC: mac(1), SrcMAC: mac(2), Src: ip(2), Dst: ip(1), TOS: dscp << 2, SrcPort: 50000}
+			if dscp%2 > 0 {
+				to.Dst = ip(9)
+				strange[prios[dscp]]++
+			}
+			at := to.Encode(b, wire.BTHLen+16+wire.ICRCLen)
+			wire.BTH(b[at:]).Encode(wire.OpSendOnly, false, uint32(dscp), false, 0)
+			came[prios[dscp]]++
+			p.inject(b)
+		}
+		st := p.a.Stats(p.Now()).Ports[0]
+		if st.RxFrames != came || st.Discards[fabric.DropUnknown] != strange || p.a.Audit() != nil {
+			r.Fatalf("data have DSCP %d, priorities are %v: %v came, %v are strange; counted %v and %v, %v",
+				data, prios, came, strange, st.RxFrames, st.Discards[fabric.DropUnknown], p.a.Audit())
+		}
+	})
+}
+
+// What leaves is counted in the priority of its own DSCP, whether it is data, an acknowledgement or a CNP, and waits for the
+// pauses of that.
+func TestSentFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
+	for paused, want := range map[uint8][8]bool{0: {3: true, 5: true, 6: true}, 1 << 5: {6: true}, 1 << 6: {5: true}} {
+		np := cnp.NewDCQCN(cnp.DCQCNParams{Interval: ms / 10}, 4)
+		p := newPair(t, np, func(c *agent.Config) {
+			c.AckDSCP, c.AckEvery, c.Lossless = 40, 1, 1<<3|1<<5|1<<6
+			if c.MAC == mac(1) {
+				c.NP = cnp.Silent{}
+			}
+		})
+		var left [8]uint64
+		p.wire.drop = func(b []byte) bool {
+			if b[14]>>4 == 4 {
+				left[b[15]>>5]++
+				if b[15]>>2 == 26 {
+					wire.SetECN(b[wire.EthernetLen:], wire.CE)
+				}
+			}
+			return false
+		}
+		pause := make([]byte, pfc.FrameLen)
+		xoff := pfc.Frame{Enable: paused, Quanta: [8]uint16{5: 65535, 6: 65535}} // 3.3 ms
+		xoff.Encode(pause, mac(9))
+		f, _ := p.wire.env.Alloc(len(pause))
+		copy(p.wire.env.Header(f), pause)
+		p.b.Receive(p.Now(), 0, []fabric.Frame{f})
+		p.send(1, 100*units.KB, 0)
+		p.run(ms)
+		a, b := p.a.Stats(p.Now()).Ports[0], p.b.Stats(p.Now()).Ports[0]
+		for prio, n := range left {
+			if a.TxFrames[prio]+b.TxFrames[prio] != n || b.TxFrames[prio] > 0 && !want[prio] || n == 0 && want[prio] {
+				t.Errorf("paused %b, priority %d: %d frames on the wire; sent %d and %d",
+					paused, prio, n, a.TxFrames[prio], b.TxFrames[prio])
+			}
+		}
+	}
+}
+
+// A packet for another address is no host's, whichever byte of the address is another.
+func TestPacketsForOthersAreNotTaken(t *testing.T) {
+	v6 := func(i byte) (a wire.IP) {
+		for at := range a {
+			a[at] = byte(at) * 3
+		}
+		a[0], a[15] = 0xFD, i
+		return a
+	}
+	for _, address := range []func(i byte) wire.IP{func(i byte) wire.IP { return ip(int(i)) }, v6} {
+		own, peer := address(1), address(2)
+		p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.IP = address(byte(c.MAC)) })
+		offer := func(to wire.IP) (taken bool) {
+			b := make([]byte, 94)
+			h := wire.RoCE{DstMAC: mac(1), SrcMAC: mac(2), Src: peer, Dst: to, TOS: 26 << 2, SrcPort: 50000}
+			at := h.Encode(b, wire.BTHLen+16+wire.ICRCLen)
+			wire.BTH(b[at:]).Encode(wire.OpSendOnly, false, 1, false, 0)
+			strange := p.a.Stats(p.Now()).Ports[0].Discards[fabric.DropUnknown]
+			p.inject(b)
+			return p.a.Stats(p.Now()).Ports[0].Discards[fabric.DropUnknown] == strange
+		}
+		first := 0
+		if own.Is4() {
+			first = 12
+		}
+		for at := first; at < len(own); at++ {
+			other := own
+			if other[at] ^= 0x10; offer(other) {
+				t.Errorf("%v takes a packet for %v", own, other)
+			}
+		}
+		if !offer(own) {
+			t.Errorf("%v does not take its own", own)
+		}
+	}
+}
+
 // A receiver tells the sender the rate that arrives; the first period is a
 // part of T and tells too little.
 func TestNotification(t *testing.T) {
@@ -426,13 +559,22 @@ func TestAddFlowRefuses(t *testing.T) {
 	p := newPair(t, cnp.Silent{}, nil)
 	v6, _ := wire.ParseIP("fd00::1")
 	p.send(1, 0, 0)
-	for _, s := range []agent.FlowSpec{{Peer: ip(2), QP: 1}, {Peer: ip(2), QP: 1 << 24}, {Peer: v6, QP: 2}, {Peer: ip(2), QP: 2, Size: -1}, {Peer: wire.IPv4(255, 255, 255, 255), QP: 2}, {Peer: ip(2), PeerMAC: wire.Broadcast, QP: 2}} {
+	for _, s := range []agent.FlowSpec{
+		{Peer: ip(2), QP: 1}, {Peer: ip(2), QP: 1 << 24}, {Peer: v6, QP: 2}, {Peer: ip(2), QP: 2, Size: -1},
+		{Peer: wire.IPv4(255, 255, 255, 255), QP: 2}, {Peer: ip(2), PeerMAC: wire.Broadcast, QP: 2},
+		{Peer: ip(2), QP: 2, DSCP: 64}, {Peer: ip(2), QP: 2, Weight: -1},
+		{Peer: ip(2), QP: 2, Weight: ratelimit.MaxWeight + 1}, {Peer: ip(2), QP: 2, Tenant: -1},
+		{Peer: ip(2), QP: 2, Tenant: 1}, {Peer: ip(2), QP: 2, PSN: 1 << 24}, {Peer: ip(1), QP: 2},
+	} {
 		if _, err := p.a.AddFlow(0, s); err == nil {
 			t.Errorf("%+v was taken", s)
 		}
 	}
-	for qp := 2; qp <= 4; qp++ {
-		p.send(qp, 0, 0)
+	for qp, s := range []agent.FlowSpec{{DSCP: 63}, {Weight: ratelimit.MaxWeight}, {FixedPSN: true, PSN: 1<<24 - 1}} {
+		s.Peer, s.PeerMAC, s.QP = ip(2), mac(2), 1<<24-1-uint32(qp)
+		if _, err := p.a.AddFlow(0, s); err != nil {
+			t.Errorf("%+v: %v", s, err)
+		}
 	}
 	if _, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), QP: 5}); err != agent.ErrFull {
 		t.Error(err)
@@ -454,17 +596,74 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
+// Each part of a configuration has its limits: what is at one is taken, what is beyond is refused.
 func TestCheckRefuses(t *testing.T) {
-	for i, change := range []func(*agent.Config){
-		func(c *agent.Config) { c.Payload = 0 }, func(c *agent.Config) { c.Receivers = -1 }, func(c *agent.Config) { c.DataDSCP = 64 },
-		func(c *agent.Config) { c.AckTimeout = 0 }, func(c *agent.Config) { c.Link.Rate = 0 },
-	} {
-		c := agent.Config{Payload: 1000, Receivers: 1, AckTimeout: 1, Link: fabric.Link{Rate: 1}}
-		if err := c.Check(); err != nil {
-			t.Fatal(err)
+	type C = agent.Config
+	credit := func(buffer, extra units.Size) func(c *C) {
+		return func(c *C) { c.Credits = &credits.Config{Buffer: buffer, Extra: extra} }
+	}
+	again := func(window, reorder int, low units.Time, packets int) func(c *C) {
+		s := &agent.Selective{Window: window, Reorder: reorder, LowTimeout: low, LowPackets: packets}
+		return func(c *C) { c.Selective = s }
+	}
+	tags := func(senders int) func(c *C) {
+		return func(c *C) { c.Carry, c.Senders = cnp.Carry{Tag: true}, senders }
+	}
+	const longest = 8796 * units.Second // 4.096 us * 2^31
+	tenants := func(weights ...int) func(c *C) {
+		return func(c *C) {
+			for _, weight := range weights {
+				c.Tenants = append(c.Tenants, ratelimit.Tenant{Weight: weight})
+			}
 		}
-		if change(&c); c.Check() == nil {
-			t.Errorf("configuration %d passes", i)
+	}
+	flowlets := agent.Entropy{By: agent.PerFlowlet, Gap: 1}
+	for name, limit := range map[string]struct{ in, beyond func(c *C) }{
+		"no payload":      {func(c *C) { c.Payload = 1 }, func(c *C) { c.Payload = 0 }},
+		"much payload":    {func(c *C) { c.Payload = 9000 }, func(c *C) { c.Payload = 9001 }},
+		"senders":         {func(c *C) { c.Senders = 0 }, func(c *C) { c.Senders = -1 }},
+		"receivers":       {func(c *C) { c.Receivers = 0 }, func(c *C) { c.Receivers = -1 }},
+		"finished":        {func(c *C) { c.Finished = 0 }, func(c *C) { c.Finished = -1 }},
+		"tags":            {tags(1 << 16), tags(1<<16 + 1)},
+		"data":            {func(c *C) { c.DataDSCP = 63 }, func(c *C) { c.DataDSCP = 64 }},
+		"CNPs":            {func(c *C) { c.ControlDSCP = 63 }, func(c *C) { c.ControlDSCP = 64 }},
+		"acks":            {func(c *C) { c.AckDSCP = 63 }, func(c *C) { c.AckDSCP = 64 }},
+		"CNPs' delay":     {func(c *C) { c.NPDelay = 0 }, func(c *C) { c.NPDelay = -1 }},
+		"pauses' delay":   {func(c *C) { c.PauseDelay = 0 }, func(c *C) { c.PauseDelay = -1 }},
+		"credits":         {credit(2000, 0), credit(1000, 0)},
+		"credits' extra":  {credit(9000, 128), credit(9000, 129)},
+		"either":          {func(c *C) { c.PauseDelay = 1 }, func(c *C) { c.PauseDelay, c.Credits = 1, &credits.Config{Buffer: 2000} }},
+		"period":          {func(c *C) { c.Period = 0 }, func(c *C) { c.Period = -1 }},
+		"elastic":         {func(c *C) { c.Elastic = true }, func(c *C) { tenants(1)(c); c.Elastic = true }},
+		"no timeout":      {func(c *C) { c.AckTimeout = 1 }, func(c *C) { c.AckTimeout = 0 }},
+		"a long timeout":  {func(c *C) { c.AckTimeout = longest }, func(c *C) { c.AckTimeout = longest + 1 }},
+		"few are asked":   {func(c *C) { c.AckEvery = 65536 }, func(c *C) { c.AckEvery = 65537 }},
+		"none is asked":   {func(c *C) { c.AckEvery = 0 }, func(c *C) { c.AckEvery = -1 }},
+		"no retries":      {func(c *C) { c.Retries = 0 }, func(c *C) { c.Retries = -1 }},
+		"many retries":    {func(c *C) { c.Retries = 100 }, func(c *C) { c.Retries = 101 }},
+		"a window":        {again(1, 1, 0, 0), again(0, 0, 0, 0)},
+		"a wide window":   {again(1<<16, 1, 0, 0), again(1<<16+1, 1, 0, 0)},
+		"reorder":         {again(8, 8, 0, 0), again(8, 9, 0, 0)},
+		"no reorder":      {again(8, 1, 0, 0), again(8, 0, 0, 0)},
+		"low timeout":     {again(8, 1, 0, 0), again(8, 1, -1, 1)},
+		"of few packets":  {again(8, 1, 1, 1), again(8, 1, 1, 0)},
+		"of many packets": {again(8, 1, 1, 8), again(8, 1, 1, 9)},
+		"entropy":         {func(c *C) { c.Entropy.By = agent.PerPacket }, func(c *C) { c.Entropy.By = 3 }},
+		"flowlets":        {func(c *C) { c.Entropy = flowlets }, func(c *C) { c.Entropy.By = agent.PerFlowlet }},
+		"no flowlets":     {func(*C) {}, func(c *C) { c.Entropy.Gap = 1 }},
+		"rate":            {func(c *C) { c.Link.Rate = 1 }, func(c *C) { c.Link.Rate = 0 }},
+		"a tenant":        {tenants(1), tenants(1, -1)},
+	} {
+		whole := func() *C {
+			return &C{Payload: 1000, Receivers: 1, AckTimeout: 1, Link: fabric.Link{Rate: 1}}
+		}
+		c := whole()
+		if limit.in(c); c.Check() != nil {
+			t.Errorf("%s: %v", name, c.Check())
+		}
+		c = whole()
+		if limit.beyond(c); c.Check() == nil {
+			t.Errorf("%s: what is beyond the limit passes", name)
 		}
 	}
 }

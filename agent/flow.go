@@ -90,6 +90,10 @@ type FlowState struct {
 	Prio    uint8
 	Rate    units.Rate // that the reaction point allows
 	Limited bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
+
+	// Responses are those of the flow's Pair. While there are any to be sent they are a flow of their own, with
+	// the same Spec.Pair but for its own counts: those of a pair's messages.
+	Responses Responses
 }
 
 // Flow returns the state of a slot that AddFlow returned.
@@ -100,6 +104,9 @@ func (h *Host) Flow(now units.Time, id int) (s FlowState) {
 	}
 	s.Spec, s.Active, s.Prio = f.spec, f.active(), f.prio
 	s.fill(h, f)
+	if p := f.spec.Pair; p != nil {
+		s.Responses = p.queue.responses
+	}
 	if s.Active {
 		s.Rate, s.Limited = f.rate(now), f.limited(now, h.config.Link.Rate)
 	}

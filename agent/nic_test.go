@@ -6,6 +6,7 @@ import (
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
+	"pgregory.net/rapid"
 
 	"photon/agent"
 	"photon/cnp"
@@ -475,4 +476,66 @@ func TestNICLossyFlowsNeedNoPlace(t *testing.T) {
 		b.receive(agent.Application, udpFrame(t, 1, 2, uint16(200+i), 6, dscp26, 100)) // they wait, and make no room
 	}
 	expect(t, "frames of more flows than can be paced", b.discards(agent.Application, fabric.DropTable), 1)
+}
+
+// What an application sends from addresses that are no station's keeps none of its own from being known.
+func TestNICLearnsStations(t *testing.T) {
+	b := newBench(t, nil)
+	from := func(source wire.MAC) {
+		frame := udpFrame(t, 3, 2, 5, 6, 0, 100)
+		source.Put(frame[6:])
+		b.receive(agent.Application, frame)
+		b.transmit(agent.Wire)
+	}
+	for i := range wire.MAC(2000) {
+		from(0x0100_0000_0000 | i)
+	}
+	from(mac(3))
+	for range 2 { // not even the second is a stranger's
+		b.receive(agent.Wire, udpFrame(t, 2, 3, 6, 5, 0, 100))
+	}
+	expect(t, "delivered", len(b.transmit(agent.Application)), 2)
+}
+
+// Whatever comes and goes: what a NIC says of its queues, in either direction, is what waits there by priority, the most
+// that did since the watermarks were cleared, and how many frames those are.
+func TestNICQueuesAreWhatWaits(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		b := newBench(t, func(c *agent.NICConfig) { c.Lossless = rapid.Uint8().Draw(r, "lossless") })
+		var frames [2][8]uint64
+		var bytes, peak [2][8]units.Size
+		for range rapid.IntRange(1, 40).Draw(r, "steps") {
+			port := rapid.IntRange(agent.Wire, agent.Application).Draw(r, "port")
+			switch rapid.IntRange(0, 4).Draw(r, "step") {
+			case 0:
+				b.nic.ClearWatermarks(port)
+				peak[port] = bytes[port]
+			case 1:
+				for _, f := range b.take(port, rapid.IntRange(1, 8).Draw(r, "most")) {
+					if f[12] == 0x88 { // PFC
+						continue
+					}
+					prio := f[15] >> 5
+					frames[port][prio]--
+					bytes[port][prio] -= units.Size(len(f))
+				}
+			default:
+				prio, from, to := rapid.Uint8Range(0, 7).Draw(r, "priority"), 1, 2
+				if port == agent.Application {
+					from, to = 2, 1
+				}
+				f := udpFrame(t, from, to, 5, 6, prio<<5, rapid.IntRange(20, 400).Draw(r, "size"))
+				b.receive(1-port, f)
+				frames[port][prio]++
+				bytes[port][prio] += units.Size(len(f))
+				peak[port][prio] = max(peak[port][prio], bytes[port][prio])
+			}
+			for port, st := range b.stats().Ports {
+				if st.QueueFrames != frames[port] || st.QueueBytes != bytes[port] || st.QueuePeak != peak[port] {
+					r.Fatalf("port %d: %v frames, %v, at most %v wait; it says %v, %v and %v",
+						port, frames[port], bytes[port], peak[port], st.QueueFrames, st.QueueBytes, st.QueuePeak)
+				}
+			}
+		}
+	})
 }

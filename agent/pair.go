@@ -162,8 +162,9 @@ type queuePair struct {
 	tenant  int
 	limit   units.Rate
 
-	sender pairSender
-	taker  pairTaker
+	sender    pairSender
+	taker     pairTaker
+	responses Responses
 }
 
 // pairs are the queue pairs of a host.

@@ -18,6 +18,11 @@ type pairResponse struct {
 	begun   bool
 }
 
+// Responses are what a pair has sent in answer to READs.
+type Responses struct {
+	Frames, Bytes uint64 // on the wire
+}
+
 // read notes a READ that comes in order.
 func (h *Host) read(now units.Time, q *queuePair, psn uint32, r wire.RETH) (syndrome uint8) {
 	t := &q.taker
@@ -120,6 +125,8 @@ func (h *Host) respond(now units.Time, frame *fabric.Frame, id int, due units.Ti
 		}
 	}
 	h.sealPair(b, f, length, extended+payload)
+	q.responses.Frames++
+	q.responses.Bytes += uint64(h.onLink(length))
 	if h.sent(now, id, due, length, false); len(t.reads) == 0 && !t.answer.waits {
 		h.StopFlow(now, id)
 	}

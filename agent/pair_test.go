@@ -278,6 +278,7 @@ func TestResponderAnswers(t *testing.T) {
 		want []string
 	}{
 		"a gap, asked for once":       {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 105, 0, nil}, {wire.OpSendOnly, 103, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done"}},
+		"two gaps, each asked for":    {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 103, 0, nil}, {wire.OpSendOnly, 105, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done", "60 of 104, 3 done"}},
 		"what was executed before":    {[]say{{wire.OpWriteLast, 101, 0, [][]byte{some}}, {wire.OpWriteFirst, 100, 0, [][]byte{reth(base, 9, 9), some}}}, []string{"1f of 102, 2 done", "1f of 102, 2 done"}},
 		"a middle without a first":    {[]say{{wire.OpWriteMiddle, 103, 0, [][]byte{full}}, {wire.OpSendOnly, 103, 0, nil}}, []string{"61 of 103, 2 done", "61 of 103, 2 done"}},
 		"a last of the other verb":    {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpWriteLast, 104, 0, [][]byte{some}}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
@@ -335,6 +336,75 @@ func TestAnswersAreFewer(t *testing.T) {
 	s.listen(10)
 	if got := s.takeAnswers(); !slices.Equal(got, []string{"1f of 104, 1 done"}) {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// One that asks for what is missing, or says why there is no more, is not replaced by one of what was before; one of the
+// packet that was missing replaces it.
+func TestAnswersSayMost(t *testing.T) {
+	for want, said := range map[string][]struct {
+		opcode uint8
+		psn    uint32
+	}{
+		"60 of 100, 0 done": {{wire.OpSendOnly, 101}, {wire.OpSendOnly, 99}},
+		"61 of 100, 0 done": {{wire.OpSendMiddle, 100}, {wire.OpSendOnly, 99}},
+		"1f of 100, 1 done": {{wire.OpSendOnly, 101}, {wire.OpSendOnly, 100}, {wire.OpSendOnly, 98}},
+	} {
+		s := newStranger(t.Fatal, 256)
+		for _, p := range said {
+			s.send(p.opcode, p.psn, true, 0)
+		}
+		s.listen(10)
+		if got := s.takeAnswers(); !slices.Equal(got, []string{want}) {
+			t.Errorf("it says %q, not %q", got, want)
+		}
+	}
+}
+
+// What a peer asks for again leaves at once, or as soon as it wants: before the acknowledgement is overdue.
+func TestPairsGoBackAtOnce(t *testing.T) {
+	for syndrome, wait := range map[uint8]units.Time{wire.SyndromeNAK: 0, 0x20 | 1: 10 * units.Microsecond, 0x20 | 4: 40 * units.Microsecond} {
+		for _, verb := range []Verb{Send, Write, Read} {
+			s := newStranger(t.Fatal, 256)
+			s.to = ownQP + 1
+			pair := &Pair{Local: s.to, Verb: verb, Messages: 3, Remote: Region{Size: 8, Key: 1}, Size: 8}
+			spec := FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: peerQP + 1, PSN: 7, Pair: pair}
+			if _, err := s.h.AddFlow(0, spec); err != nil {
+				t.Fatal(err)
+			}
+			for s.h.Next(s.now, 0) <= s.now+units.Microsecond { // all that it may send before an answer
+				s.listen(1)
+			}
+			asked, sent := s.now, len(s.answers)
+			aeth := make([]byte, wire.AETHLen)
+			wire.AETH(aeth).Encode(syndrome, 0)
+			s.send(wire.OpAcknowledge, 7, false, 0, aeth)
+			for len(s.answers) == sent {
+				s.listen(1)
+			}
+			if psn := wire.BTH(s.answers[sent]).PSN(); psn != 7 || s.now < asked+wait || s.now > asked+wait+units.Microsecond {
+				t.Errorf("%#x, verb %d: packet %d is sent %v later", syndrome, verb, psn, s.now-asked)
+			}
+		}
+	}
+}
+
+// The memory that peers may use begins with the words that a message has: of 64 bits, the lowest byte first, each the one
+// before and 0x9E3779B97F4A7C15, which the first one is.
+func TestMemoryBegins(t *testing.T) {
+	for _, size := range []int{0, 1, 8, 77} {
+		m, word := NewMemory(1<<40, 7, size), uint64(0)
+		for i, b := range m.Bytes {
+			if i%8 == 0 {
+				word += 0x9E3779B97F4A7C15
+			}
+			if b != byte(word>>(8*(i%8))) {
+				t.Fatalf("byte %d of %d is %#x", i, size, b)
+			}
+		}
+		if all, ok := m.at(1<<40, uint64(size)); len(m.Bytes) != size || !ok || len(all) != size || m.Key != 7 {
+			t.Errorf("%d bytes of %d", len(m.Bytes), size)
+		}
 	}
 }
 
@@ -442,6 +512,96 @@ func TestResponsesArePaced(t *testing.T) {
 	}
 	if n, flows := len(s.takeAnswers()), s.h.byPeer.Len(); n != 60 || flows != 1 {
 		t.Errorf("%d responses, %d flows afterwards", n, flows)
+	}
+}
+
+// READs for whose responses there is no room are not answered; when there is room, all are that the peer asks for again.
+func TestReadsWithoutRoom(t *testing.T) {
+	s := newStranger(t.Fatal, 256)
+	m, last := s.h.config.Memory, 0
+	for qp := uint32(1); ; qp++ {
+		spec := FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: qp, Size: 1, Start: units.Second}
+		id, err := s.h.AddFlow(0, spec)
+		if errors.Is(err, ErrFull) {
+			break
+		}
+		last = id
+	}
+	const reads = 2 * maxReads
+	for psn := range uint32(reads) {
+		s.send(wire.OpReadRequest, peerPSN+psn, true, 0, reth(m.Address+uint64(psn), m.Key, 8))
+	}
+	if s.listen(1); len(s.answers) > 0 {
+		t.Errorf("without room it says %q", s.takeAnswers())
+	}
+	s.h.StopFlow(0, last)
+	s.answers = nil
+	for psn := range uint32(reads) {
+		s.send(wire.OpReadRequest, peerPSN+psn, true, 0, reth(m.Address+uint64(psn), m.Key, 8))
+		for len(s.answers) == int(psn) && s.h.Next(s.now, 0) < units.Second {
+			s.listen(1)
+		}
+		if len(s.answers) != int(psn)+1 {
+			t.Fatalf("READ %d has no answer", psn)
+		}
+		want := memoryOf(0).Bytes[psn : psn+8]
+		if b := s.answers[psn]; wire.BTH(b).PSN() != peerPSN+psn || !bytes.Equal(b[wire.BTHLen+wire.AETHLen:][:8], want) {
+			t.Errorf("READ %d is answered with % x", psn, b)
+		}
+	}
+}
+
+// Responses count as sent by their pair, whether its own flow is there still or not, and not as packets of that.
+func TestResponsesAreCounted(t *testing.T) {
+	const length = 10 << 10
+	for _, messages := range []int{0, 3} {
+		s := newStranger(t.Fatal, 1024)
+		s.to = ownQP + 1
+		pair := &Pair{Local: s.to, PeerPSN: peerPSN, Expects: true, Messages: messages, Size: 8}
+		spec := FlowSpec{Peer: cableAddress(1), PeerMAC: cableMAC(1), QP: peerQP + 1, Pair: pair}
+		own, err := s.h.AddFlow(0, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.listen(messages)
+		sent := s.h.DataSent()
+		s.answers = nil
+		check := func(what string, flows int) {
+			t.Helper()
+			seen := 0
+			for id := range s.h.Flows() {
+				f := s.h.Flow(s.now, id)
+				if !f.Active || f.Spec.QP != peerQP+1 {
+					continue
+				}
+				seen++
+				if f.Responses.Frames != uint64(len(s.answers)) || f.Responses.Bytes != s.h.DataSent()-sent {
+					t.Errorf("%d messages, %s: %d responses, %d bytes; it says %+v",
+						messages, what, len(s.answers), s.h.DataSent()-sent, f.Responses)
+				}
+				if f.Frames != uint64(messages) || f.Bytes != sent {
+					t.Errorf("%d messages, %s: %d frames, %d bytes were sent; it says %+v", messages, what, messages, sent, f.FlowCounts)
+				}
+			}
+			if seen != flows {
+				t.Errorf("%d messages, %s: %d flows, want %d", messages, what, seen, flows)
+			}
+		}
+		read := reth(s.h.config.Memory.Address, s.h.config.Memory.Key, length)
+		check("before a READ", 1)
+		s.send(wire.OpReadRequest, peerPSN, true, 0, read)
+		s.listen(4)
+		check("during one", 2)
+		for len(s.answers) < length/1024 {
+			s.listen(1)
+		}
+		check("after it", 1)
+		if messages > 0 {
+			s.h.StopFlow(s.now, own)
+			s.send(wire.OpReadRequest, peerPSN+10, true, 0, read)
+			s.listen(5)
+			check("without a flow of its own", 1)
+		}
 	}
 }
 

@@ -33,6 +33,13 @@ func TestVerdicts(t *testing.T) {
 			{501, last, inOrder, 501}, {900, only, inOrder, 901}, {10, only, stale, 901}, {500, first, stale, 901},
 			{501, last, stale, 901}, {900, only, duplicate, 901},
 		},
+		"what is late of the last three, and of the one before": {
+			{10, first, inOrder, 10}, {11, last, inOrder, 11}, {500, first, inOrder, 500}, {501, last, inOrder, 501},
+			{900, first, inOrder, 900}, {901, last, inOrder, 901}, {1300, only, inOrder, 1301},
+			{11, last, stale, 1301}, {501, last, stale, 1301}, {901, last, stale, 1301},
+			{10, first, stale, 1301}, {500, first, stale, 1301}, {900, first, stale, 1301},
+			{1700, only, inOrder, 1701}, {11, last, duplicate, 1701}, {501, last, stale, 1701},
+		},
 		"a sender that was started again in the middle": {
 			{10, first, inOrder, 10}, {11, middle, inOrder, 10}, {4000, first, inOrder, 4000},
 			{12, middle, duplicate, 4000}, {4001, middle, inOrder, 4000}, {4003, middle, tooEarly, 4000},

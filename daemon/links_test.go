@@ -23,6 +23,7 @@ type still struct {
 	sync.Mutex
 	now     units.Time
 	devices []dpdk.DeviceStats
+	env     *fabric.Env        // of an agent
 	rates   map[int]units.Rate // that the world was told
 }
 

@@ -14,9 +14,17 @@ import (
 // microseconds.
 const surveySlots = 256
 
-// survey asks the flows of an agent what they are allowed, some at a time.
+// pairName is a queue pair of the specification.
+type pairName struct {
+	peer  wire.IP
+	local uint32
+}
+
+// survey asks the flows of an agent what they are allowed, some at a time. What a queue pair of the specification
+// answers to READs is a flow of its own while there is any: it is shown as one with the flow of the pair's messages.
 func (d *daemon) survey(top int) *telemetry.Survey {
 	s := telemetry.NewSurvey(top)
+	shown := map[pairName]bool{}
 	seen := make([]agent.FlowState, 0, surveySlots)
 	for from := 0; from < d.host.Flows(); from += surveySlots {
 		seen = seen[:0]
@@ -29,8 +37,16 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 		})
 		for i := range seen {
 			f := &seen[i]
+			if p := f.Spec.Pair; p != nil {
+				name := pairName{f.Spec.Peer, p.Local}
+				if shown[name] {
+					continue
+				}
+				shown[name] = true
+			}
 			s.Add(telemetry.Flow{
-				Peer: f.Spec.Peer.String(), QP: f.Spec.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes, Notified: f.Notified, Limited: f.Limited,
+				Peer: f.Spec.Peer.String(), QP: f.Spec.QP, Priority: int(f.Prio), Rate: int64(f.Rate),
+				Packets: f.Frames + f.Responses.Frames, Bytes: f.Bytes + f.Responses.Bytes, Notified: f.Notified, Limited: f.Limited,
 			})
 		}
 	}

@@ -1,11 +1,17 @@
 package daemon
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
+	"photon/agent"
+	"photon/cnp"
+	"photon/fabric"
+	"photon/pfc"
 	"photon/telemetry/node"
 	"photon/units"
+	"photon/wire"
 )
 
 // ticking is a world in which time passes when a test says so.
@@ -64,5 +70,91 @@ func TestRecordingIsKnown(t *testing.T) {
 	w.tick(w.now + units.Second + 3*node.WatchTick)
 	if r := n.Recorded(); !r.Done || len(r.Values[0]) != 3 || r.From != w.now+units.Second {
 		t.Errorf("%+v", r)
+	}
+}
+
+// What is recorded of an agent is what its host and the list of its flows say at the same instant, and begins with what
+// they said when it was ordered. A flow that is not there is one line.
+func TestRecordingsOfAnAgent(t *testing.T) {
+	o := sending(t, 2)
+	d, h := o.d, o.d.host
+	w := &ticking{still: d.world.(*still)}
+	d.world = w
+	n := &testbedNode{d: d, host: h, node: o.node}
+	peer := o.traffic.List(w.now, 0, 1)[0].Peer
+	watch := node.Watch{
+		From: w.now, Every: node.WatchTick, Samples: 3, Flows: []uint64{2, 1}, Received: []node.PeerFlow{{From: peer, QP: 77}, {From: peer, QP: 5}},
+	}
+	wrong := watch
+	if wrong.Flows = []uint64{1, 77}; n.Watch(wrong) == nil || n.Watch(wrong).Error() != "there is no flow 77" {
+		t.Errorf("a flow that is not there: %v", n.Watch(wrong))
+	}
+	if err := n.Watch(watch); err != nil {
+		t.Fatal(err)
+	}
+	says := func() map[string]int64 {
+		list := o.traffic.List(w.now, 0, 2)
+		say := map[string]int64{"sent": int64(h.DataSent()), "paused": int64(h.Paused())}
+		for i, f := range []agent.Ordered{list[1], list[0]} {
+			active := int64(0)
+			if f.Stage.String() == "running" {
+				active = 1
+			}
+			for name, v := range map[string]int64{
+				"allowed": int64(f.Allowed), "sending": int64(f.Bytes), "notified": int64(f.Notified), "repeated": int64(f.Repeated), "active": active,
+			} {
+				say[fmt.Sprintf("%s.%d", name, i)] = v
+			}
+		}
+		for i, qp := range []uint32{77, 5} {
+			say[fmt.Sprintf("received.%d", i)] = int64(h.Received(peer, qp).Bytes)
+		}
+		return say
+	}
+	want := []map[string]int64{says()}
+	receive := func(length int, fill func(b []byte)) {
+		f, _ := w.env.Alloc(length)
+		fill(w.env.Header(f))
+		h.Receive(w.now, 0, []fabric.Frame{f})
+	}
+	head := wire.RoCE{DstMAC: o.node.Config.MAC, Src: peer, Dst: o.ip, SrcPort: 50000, TOS: o.node.Config.DataDSCP << 2}
+	for i := range 3 {
+		w.now += units.Second
+		o.traffic.Step(w.now)
+		var out [1]fabric.Frame
+		for range 3 + i {
+			h.Transmit(w.now, 0, out[:])
+			w.now = max(w.now, min(h.Next(w.now, 0), w.now+units.Microsecond))
+		}
+		receive(1058, func(b []byte) { // data of another flow; of its payload nobody asks
+			at := head.Encode(b, wire.BTHLen+1000+wire.ICRCLen)
+			wire.BTH(b[at:]).Encode(wire.OpSendOnly, false, 5, false, uint32(100*i))
+		})
+		if i == 1 {
+			receive(cnp.MaxLen, func(b []byte) {
+				cnp.Encode(b, head, o.traffic.List(w.now, 0, 1)[0].QP, cnp.Notice{})
+			})
+			if _, err := o.traffic.Stop(w.now, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 2 {
+			receive(pfc.FrameLen, func(b []byte) { (&pfc.Frame{Enable: 8, Quanta: [8]uint16{3: 65535}}).Encode(b, 9) })
+		}
+		w.tick(watch.From + units.Time(i+1)*node.WatchTick) // first: the list looks at what it shows
+		want = append(want, says())
+	}
+	r := n.Recorded()
+	if !r.Done || len(r.Names) != len(want[0]) || want[3]["sent"] <= want[1]["sent"] || want[3]["paused"] != 8 ||
+		want[3]["received.1"] == 0 || want[2]["active.1"] != 0 || want[3]["sending.0"] == want[3]["sending.1"] {
+		t.Fatalf("%v of %v", r.Names, want)
+	}
+	for at, name := range r.Names {
+		got := append([]int64{r.Begin[at]}, r.Values[at]...)
+		for i := range want {
+			if v, there := want[i][name]; !there || got[i] != v {
+				t.Errorf("%s, sample %d: %d, not %d", name, i, got[i], v)
+			}
+		}
 	}
 }

@@ -29,16 +29,21 @@ func sending(t *testing.T, flows int) *traffic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := agent.New(n.Config, fabric.NewEnv(fabric.NewHeaderPool(), 1))
+	env := fabric.NewEnv(fabric.NewHeaderPool(), 1)
+	h, err := agent.New(n.Config, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{}
-	d.world = &still{now: units.Second}
+	d := &daemon{host: h}
+	d.world = &still{now: units.Second, env: env}
 	o := &traffic{d: d, ip: n.Config.IP, node: n, traffic: agent.NewTraffic(h, maxEndedListed)}
+	d.traffic = o
 	var peer wire.IP
 	if err := peer.UnmarshalText([]byte("10.9.0.2")); err != nil {
 		t.Fatal(err)
+	}
+	if flows == 0 {
+		return o
 	}
 	var orders node.FlowOrders
 	for range flows {

@@ -94,6 +94,11 @@ func TestScrape(t *testing.T) {
 		`photon_build_info{`,
 		`go_goroutines`,
 	)
+	for _, of := range []string{"xoff_bytes", "headroom_size_bytes", "headroom_bytes", "headroom_watermark_bytes"} {
+		if strings.Contains(text, "photon_ingress_"+of+`{node="n1",port="sw0",priority="0"}`) {
+			t.Errorf("a lossy priority has ingress_%s", of)
+		}
+	}
 	text = scrapeOf(t, sample.Source(true), metrics.Series{Flows: 2, Priorities: metrics.AllPriorities})
 	sample.Contains(t, text,
 		`photon_np_cnp_sent_total{node="n1"} 7`, `photon_rp_rate_bytes_per_second_bucket{node="n1",le="125000"} 1`,

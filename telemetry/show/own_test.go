@@ -70,3 +70,15 @@ func TestShowLossesOfDevices(t *testing.T) {
 		t.Error(b.String())
 	}
 }
+
+// What ports lost that have gone is said first: nothing else says that a switch without losses at its ports had some.
+func TestShowLossesOfPortsThatHaveGone(t *testing.T) {
+	for gone, want := range map[uint64]string{0: "has lost no frame", 7: "lost 7 frames"} {
+		s := telemetry.Snapshot{Gone: gone}
+		d := takeLosses(&telemetry.Source{Snapshot: func() telemetry.Snapshot { return s }})
+		var b strings.Builder
+		if d.Table(&b); !strings.Contains(b.String(), want) || strings.Contains(b.String(), "no frame") != (gone == 0) {
+			t.Errorf("%d frames: %s", gone, &b)
+		}
+	}
+}
