@@ -189,11 +189,12 @@ func TestPacing(t *testing.T) {
 	}
 }
 
-// A flow's first rate holds where the reaction point cannot come up from it, unless its limit is lower, and a limit that is
-// set later takes its place.
+// A flow's first rate holds where the reaction point cannot come up from it, unless its limit is lower, and a limit
+// that is set later takes its place.
 func TestFirstRateOfAFlow(t *testing.T) {
 	for _, c := range []struct{ begin, limit, want units.Rate }{
-		{0, 0, rate}, {units.Gbps, 0, units.Gbps}, {units.Gbps, 2 * units.Gbps, units.Gbps}, {2 * units.Gbps, units.Gbps, units.Gbps},
+		{0, 0, rate}, {units.Gbps, 0, units.Gbps},
+		{units.Gbps, 2 * units.Gbps, units.Gbps}, {2 * units.Gbps, units.Gbps, units.Gbps},
 	} {
 		p := newPair(t, cnp.Silent{}, nil)
 		id, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), QP: 1, Begin: c.begin, Limit: c.limit})
@@ -422,8 +423,8 @@ func TestStrangersAreDiscarded(t *testing.T) {
 	}
 }
 
-// Whatever has which DSCP: a frame is counted in the priority that the configuration gives it, data or not, as it comes and
-// as it is discarded.
+// Whatever has which DSCP: a frame is counted in the priority that the configuration gives it, data or not, as it comes
+// and as it is discarded.
 func TestFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var prios [64]uint8
@@ -453,8 +454,8 @@ func TestFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
 	})
 }
 
-// What leaves is counted in the priority of its own DSCP, whether it is data, an acknowledgement or a CNP, and waits for the
-// pauses of that.
+// What leaves is counted in the priority of its own DSCP, whether it is data, an acknowledgement or a CNP, and waits for
+// the pauses of that.
 func TestSentFramesHaveThePriorityOfTheirDSCP(t *testing.T) {
 	for paused, want := range map[uint8][8]bool{0: {3: true, 5: true, 6: true}, 1 << 5: {6: true}, 1 << 6: {5: true}} {
 		np := cnp.NewDCQCN(cnp.DCQCNParams{Interval: ms / 10}, 4)

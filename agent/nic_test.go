@@ -497,8 +497,8 @@ func TestNICLearnsStations(t *testing.T) {
 	expect(t, "delivered", len(b.transmit(agent.Application)), 2)
 }
 
-// Whatever comes and goes: what a NIC says of its queues, in either direction, is what waits there by priority, the most
-// that did since the watermarks were cleared, and how many frames those are.
+// Whatever comes and goes: what a NIC says of its queues, in either direction, is what waits there by priority, the
+// most that did since the watermarks were cleared, and how many frames those are.
 func TestNICQueuesAreWhatWaits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		b := newBench(t, func(c *agent.NICConfig) { c.Lossless = rapid.Uint8().Draw(r, "lossless") })

@@ -277,8 +277,11 @@ func TestResponderAnswers(t *testing.T) {
 		then []say
 		want []string
 	}{
-		"a gap, asked for once":       {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 105, 0, nil}, {wire.OpSendOnly, 103, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done"}},
-		"two gaps, each asked for":    {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 103, 0, nil}, {wire.OpSendOnly, 105, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done", "60 of 104, 3 done"}},
+		"a gap, asked for once": {[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 105, 0, nil}, {wire.OpSendOnly, 103, 0, nil}}, []string{"60 of 103, 2 done", "1f of 103, 3 done"}},
+		"two gaps, each asked for": {
+			[]say{{wire.OpSendOnly, 104, 0, nil}, {wire.OpSendOnly, 103, 0, nil}, {wire.OpSendOnly, 105, 0, nil}},
+			[]string{"60 of 103, 2 done", "1f of 103, 3 done", "60 of 104, 3 done"},
+		},
 		"what was executed before":    {[]say{{wire.OpWriteLast, 101, 0, [][]byte{some}}, {wire.OpWriteFirst, 100, 0, [][]byte{reth(base, 9, 9), some}}}, []string{"1f of 102, 2 done", "1f of 102, 2 done"}},
 		"a middle without a first":    {[]say{{wire.OpWriteMiddle, 103, 0, [][]byte{full}}, {wire.OpSendOnly, 103, 0, nil}}, []string{"61 of 103, 2 done", "61 of 103, 2 done"}},
 		"a last of the other verb":    {[]say{{wire.OpSendFirst, 103, 0, [][]byte{full}}, {wire.OpWriteLast, 104, 0, [][]byte{some}}}, []string{"1f of 103, 2 done", "61 of 104, 2 done"}},
@@ -339,8 +342,8 @@ func TestAnswersAreFewer(t *testing.T) {
 	}
 }
 
-// One that asks for what is missing, or says why there is no more, is not replaced by one of what was before; one of the
-// packet that was missing replaces it.
+// One that asks for what is missing, or says why there is no more, is not replaced by one of what was before; one of
+// the packet that was missing replaces it.
 func TestAnswersSayMost(t *testing.T) {
 	for want, said := range map[string][]struct {
 		opcode uint8
@@ -389,8 +392,8 @@ func TestPairsGoBackAtOnce(t *testing.T) {
 	}
 }
 
-// The memory that peers may use begins with the words that a message has: of 64 bits, the lowest byte first, each the one
-// before and 0x9E3779B97F4A7C15, which the first one is.
+// The memory that peers may use begins with the words that a message has: of 64 bits, the lowest byte first, each the
+// one before and 0x9E3779B97F4A7C15, which the first one is.
 func TestMemoryBegins(t *testing.T) {
 	for _, size := range []int{0, 1, 8, 77} {
 		m, word := NewMemory(1<<40, 7, size), uint64(0)
@@ -515,7 +518,8 @@ func TestResponsesArePaced(t *testing.T) {
 	}
 }
 
-// READs for whose responses there is no room are not answered; when there is room, all are that the peer asks for again.
+// READs for whose responses there is no room are not answered; when there is room, all are that the peer asks for
+// again.
 func TestReadsWithoutRoom(t *testing.T) {
 	s := newStranger(t.Fatal, 256)
 	m, last := s.h.config.Memory, 0

@@ -46,7 +46,8 @@ func (d *daemon) survey(top int) *telemetry.Survey {
 			}
 			s.Add(telemetry.Flow{
 				Peer: f.Spec.Peer.String(), QP: f.Spec.QP, Priority: int(f.Prio), Rate: int64(f.Rate),
-				Packets: f.Frames + f.Responses.Frames, Bytes: f.Bytes + f.Responses.Bytes, Notified: f.Notified, Limited: f.Limited,
+				Packets: f.Frames + f.Responses.Frames, Bytes: f.Bytes + f.Responses.Bytes,
+				Notified: f.Notified, Limited: f.Limited,
 			})
 		}
 	}

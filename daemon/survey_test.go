@@ -70,7 +70,8 @@ func TestQueuePairsAreShownOnce(t *testing.T) {
 	}
 }
 
-// Flows of programs are named by protocol and both ends, with ports if there are any, and those of RoCEv2 by queue pair.
+// Flows of programs are named by protocol and both ends, with ports if there are any, and those of RoCEv2 by queue
+// pair.
 func TestFlowsOfANICHaveNames(t *testing.T) {
 	from, v6 := wire.IPv4(10, 0, 0, 1), wire.IP{0: 0xFD, 15: 2}
 	for _, c := range []struct {

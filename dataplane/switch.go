@@ -229,7 +229,10 @@ func (p *switchPort) begin() {
 	p.stats, p.timerAt = fabric.PortStats{}, units.Never
 	p.reset()
 	rate := p.config.Link.Rate
-	in := pfc.IngressConfig{Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause, Pool: s.pool, Headroom: s.heads, Silent: c.Credits != nil}
+	in := pfc.IngressConfig{
+		Enabled: c.Accounts(p.number), Whole: p.config.Pause, Rate: rate, Pause: c.Pause,
+		Pool: s.pool, Headroom: s.heads, Silent: c.Credits != nil,
+	}
 	for prio := range pfc.Classes {
 		in.Thresholds[prio] = c.thresholds(p.number, prio)
 		p.stats.LostAt[prio] = units.Never

@@ -81,7 +81,7 @@ type IngressConfig struct {
 	Pool       *Pool               // of the switch; nil: there is none, and no Alpha
 	Headroom   *Pool               // that provides the headroom of all ports; nil: each has its own
 	Whole      bool                // all priorities have one account, the first, and the peer is sent PAUSE (IEEE 802.3 annex 31B)
-	Silent     bool                // the link has another flow control: frames are accounted, and the peer is never paused
+	Silent     bool                // the link has another flow control: the peer is never paused
 }
 
 // NewIngress returns the accounting of a port. The thresholds must be valid.

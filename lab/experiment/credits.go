@@ -20,7 +20,8 @@ func (e *Experiment) checkCredits(plan *topology.Plan) error {
 			case r.Do.V == impair.Pause:
 				return at(r.Do, "do: pause: links with credits have no pauses")
 			case k == impair.PFC || k == impair.XOFF || k == impair.XON:
-				return at(r.Frames, "frames: %v: links with credits have none (all has their flow control packets, too)", k)
+				return at(r.Frames,
+					"frames: %v: links with credits have none (all has their flow control packets, too)", k)
 			}
 		}
 	}

@@ -151,8 +151,9 @@ func exhausted(p dpdk.Pace) []string {
 	if p.Exhausted == units.Never {
 		return nil
 	}
-	return []string{fmt.Sprintf("all %d frame buffers of DPDK were in use, first at %v: from then on hosts and switches lacked some for "+
-		"what they had to send, unlike in virtual time (larger packets, or less that queues up: a lower xoff)", p.Frames, p.Exhausted)}
+	return []string{fmt.Sprintf("all %d frame buffers of DPDK were in use, first at %v: from then on hosts and switches "+
+		"lacked some for what they had to send, unlike in virtual time (larger packets, or less that queues up: a lower xoff)",
+		p.Frames, p.Exhausted)}
 }
 
 // onTestbed is the same on a testbed: the nodes run, record, and are read; what they

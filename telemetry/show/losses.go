@@ -97,7 +97,8 @@ func takeLosses(s *telemetry.Source) Document {
 func (d *Losses) Table(w io.Writer) {
 	switch {
 	case d.Removed > 0:
-		fmt.Fprintf(w, "Ports that were removed lost %d frames of lossless priorities (the log has their counters).\n\n", d.Removed)
+		fmt.Fprintf(w, "Ports that were removed lost %d frames of lossless priorities (the log has their counters).\n\n",
+			d.Removed)
 	case len(d.Losses) == 0:
 		fmt.Fprint(w, "The switch has lost no frame of a lossless priority.\n\n")
 	}

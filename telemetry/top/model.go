@@ -26,7 +26,8 @@ func Run(ctx context.Context, ask Ask, every time.Duration, o Options, with ...t
 	}
 	// Signals end the context. The library's own handler would wait for an event loop that the context has ended.
 	m := &model{ctx: ctx, ask: ask, every: every, order: at, options: o, width: minWidth, height: 24}
-	_, err = tea.NewProgram(m, append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, with...)...).Run()
+	with = append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, with...)
+	_, err = tea.NewProgram(m, with...).Run()
 	if ctx.Err() != nil {
 		return nil // the user quit
 	}
