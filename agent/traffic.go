@@ -127,6 +127,12 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 	if err := t.Check(now, orders); err != nil {
 		return 0, err
 	}
+	return t.AddChecked(now, orders), nil
+}
+
+// AddChecked is Add of orders in which Check has found nothing wrong, or of some of them: many take several calls. If
+// the queue pair of one is in use when it begins, it is refused then.
+func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 	first = t.last + 1
 	for i := range orders {
 		if o := &orders[i]; o.QP != 0 {
@@ -146,7 +152,7 @@ func (t *Traffic) Add(now units.Time, orders []Order) (first uint64, err error) 
 		heap.Push(&t.pending, timed{o.Start, j})
 	}
 	t.Step(now)
-	return first, nil
+	return first
 }
 
 // freeQP is a queue pair to a peer that no flow has which is sent or ordered.

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"photon/agent"
 	"photon/config"
@@ -124,4 +126,61 @@ func TestEndedFlowsAreReported(t *testing.T) {
 	if n := strings.Count(string(b), ",refused,"); err != nil || n != refused || rows != refused {
 		t.Errorf("%d rows of %d: %v\n%s", n, refused, err, b)
 	}
+}
+
+// Of two orders at once that want the same queue pairs one is taken, all of it, and nothing of the other, however many
+// flows they have.
+func TestAnOrderIsTakenWholeOrNotAtAll(t *testing.T) {
+	var many node.FlowOrders
+	for qp := range flowsPerCall + 1 {
+		many.Flows = append(many.Flows, node.FlowOrder{To: wire.IPv4(10, 9, 0, 2), QP: uint32(1 + qp)})
+	}
+	for range 5 {
+		o := sending(t, 0)
+		o.d.world = &passing{o.d.world.(*still)}
+		var both sync.WaitGroup
+		var count [2]int
+		var why [2]error
+		for i := range 2 {
+			both.Go(func() {
+				done, err := o.Order(many)
+				count[i], why[i] = done.Count, err
+			})
+		}
+		both.Wait()
+		pending, running, _, _ := o.traffic.Counts()
+		if (why[0] == nil) == (why[1] == nil) || count[0]+count[1] != len(many.Flows) || pending+running != len(many.Flows) {
+			t.Fatalf("of %d flows each %d and %d are taken, %d are there: %v, %v",
+				len(many.Flows), count[0], count[1], pending+running, why[0], why[1])
+		}
+	}
+}
+
+// A queue pair that is in use when a flow of an order begins has that flow refused, and no other, be it the last of
+// many.
+func TestALateFlowIsRefusedAlone(t *testing.T) {
+	o := sending(t, 0)
+	w := o.d.world.(*still)
+	to := wire.IPv4(10, 9, 0, 2)
+	list := []node.FlowOrder{{To: to, QP: 9, Size: units.GB}}
+	for len(list) < flowsPerCall {
+		list = append(list, node.FlowOrder{To: to, Size: units.KB})
+	}
+	list = append(list, node.FlowOrder{To: to, QP: 9, Size: units.KB, Start: 1})
+	o.d.world = &passing{w}
+	done, err := o.Order(node.FlowOrders{Flows: list})
+	if err != nil || done.Count != len(list) {
+		t.Errorf("%d of %d flows are taken: %v", done.Count, len(list), err)
+	}
+}
+
+// passing is a world in which time passes from one look to the next, and others look meanwhile.
+type passing struct{ *still }
+
+func (w *passing) Do(f func(units.Time)) {
+	w.still.Do(func(now units.Time) {
+		f(now)
+		w.now += units.Microsecond
+	})
+	time.Sleep(time.Millisecond)
 }

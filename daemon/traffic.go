@@ -34,7 +34,7 @@ type traffic struct {
 	ip      wire.IP
 	node    *config.AgentNode
 	traffic *agent.Traffic
-	adding  sync.Mutex // so that the numbers of a request follow each other
+	adding  sync.Mutex // so that the numbers of a request follow each other, and nobody takes queue pairs it was promised
 	results *results   // nil: no file
 	linked  bool       // flows may begin
 }
@@ -145,6 +145,8 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 	if len(list) == 0 {
 		return done, errors.New("no flows were named")
 	}
+	o.adding.Lock()
+	defer o.adding.Unlock()
 	var laps uint64 // of the clock by which starts are
 	o.d.world.Do(func(now units.Time) {
 		laps = o.d.world.Laps()
@@ -160,9 +162,10 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 		}
 		err = o.traffic.Check(now, list)
 	})
-	o.adding.Lock()
-	defer o.adding.Unlock()
-	for len(list) > 0 && err == nil {
+	if err != nil {
+		return done, err
+	}
+	for len(list) > 0 {
 		batch := list[:min(len(list), flowsPerCall)]
 		list = list[len(batch):]
 		o.d.world.Do(func(now units.Time) {
@@ -174,14 +177,13 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 					batch[i].Rebase(units.Lap)
 				}
 			}
-			var first uint64
-			if first, err = o.traffic.Add(now, batch); err == nil && done.Count == 0 {
+			if first := o.traffic.AddChecked(now, batch); done.Count == 0 {
 				done.First = first
 			}
 		})
 		done.Count += len(batch)
 	}
-	return done, err
+	return done, nil
 }
 
 // Stop implements admin.FlowSource. What is not there keeps nothing else from being stopped.
