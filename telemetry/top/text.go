@@ -64,16 +64,16 @@ func (l *layout) rowsHead() string {
 // row is one line: a port and priority.
 func (l *layout) row(r *Row) string {
 	var b strings.Builder
-	name := plain
+	name, rx := plain, si(r.Rx)
 	if !r.LinkUp {
-		name = bad
+		name, rx = bad, "down"
 	}
 	lossless := " "
 	if r.Lossless {
 		lossless = "*"
 	}
 	b.WriteString(l.paint(name, left(r.Port, l.names())))
-	fmt.Fprintf(&b, " %d%s%s%s  ", r.Priority, lossless, right(si(r.Rx), 7), right(si(r.Tx), 8))
+	fmt.Fprintf(&b, " %d%s%s%s  ", r.Priority, lossless, right(rx, 7), right(si(r.Tx), 8))
 	b.WriteString(l.bar(r))
 	b.WriteString(l.pause(" rx", r.RxPaused, r.RxPausedNow))
 	b.WriteString(l.pause("tx", r.TxPaused, r.TxPausedNow))

@@ -134,6 +134,23 @@ sw1         0       0       0                                           0   3.00
 	}
 }
 
+// A link that is down is a word where its rate would be, also where there are no colours.
+func TestLinkDownIsSaid(t *testing.T) {
+	before, now := after(10, false), after(12, false)
+	now.Ports[0].Up = false
+	var b strings.Builder
+	if err := Compare(before, now).Print(&b, Options{Order: "port"}); err != nil {
+		t.Fatal(err)
+	}
+	for port, want := range map[string]bool{"sw0": true, "sw1": false} {
+		for _, line := range strings.Split(b.String(), "\n") {
+			if words := strings.Fields(line); len(words) > 2 && words[0] == port && (words[2] == "down") != want {
+				t.Errorf("%s: %s", port, line)
+			}
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 0.5: "0.50", 9.996: "10.0", 99.96: "100", 999.4: "999", 999.6: "1.00k", 1e9: "1.00G", 123456: "123k", 2e15: "2.00P"} {
 		if got := si(v); got != want {
