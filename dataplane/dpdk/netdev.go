@@ -71,6 +71,11 @@ func newNetdev(spec string, mtu int) (*netdev, error) {
 		return nil, err
 	}
 	if n.tap {
+		if l, err := n.route.LinkByName(n.name); err == nil && l.Type() != "tuntap" {
+			n.close()
+			return nil, fmt.Errorf("there is an interface %s already, and it is no tap: name another one, "+
+				"which photon makes", n.name)
+		}
 		return n, nil
 	}
 	if n.carrier, err = nl.Subscribe(unix.NETLINK_ROUTE); err != nil { // to nothing

@@ -87,3 +87,23 @@ func TestTapRefusesAndGoesOn(t *testing.T) {
 	stop()
 	<-ended
 }
+
+// A tap is refused by name where there is another interface of its name; one that was made for it is taken.
+func TestTapWhereAnInterfaceIs(t *testing.T) {
+	w := newWorld(t, Options{})
+	n := testnet.New(t, "taken")
+	n.Run(t, "ip", "tuntap", "add", "mode", "tap", "multi_queue", "name", "own")
+	open := func(spec string) error {
+		return n.Do(func() error { _, err := w.Open(spec, 1500); return err })
+	}
+	const want = "port net_tap5,iface=lo: there is an interface lo already, and it is no tap: " +
+		"name another one, which photon makes"
+	if err := open("net_tap5,iface=lo"); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	for _, spec := range []string{"net_tap5,iface=own", "net_tap6,iface=new"} {
+		if err := open(spec); err != nil {
+			t.Error(err)
+		}
+	}
+}
