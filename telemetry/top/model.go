@@ -24,10 +24,12 @@ func Run(ctx context.Context, ask Ask, every time.Duration, o Options, with ...t
 	if err != nil {
 		return err
 	}
-	// Signals end the context. The library's own handler would wait for an event loop that the context has ended.
 	m := &model{ctx: ctx, ask: ask, every: every, order: at, options: o, width: minWidth, height: 24}
-	with = append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}, with...)
-	_, err = tea.NewProgram(m, with...).Run()
+	p := tea.NewProgram(m, append(with, tea.WithoutSignalHandler())...)
+	// Signals end the context, and that quits as the key does: the library then waits for who reads keys before it closes
+	// the terminal.
+	defer context.AfterFunc(ctx, p.Quit)()
+	_, err = p.Run()
 	if ctx.Err() != nil {
 		return nil // the user quit
 	}

@@ -177,19 +177,17 @@ type terminal struct {
 
 func open(t *testing.T, ask Ask) *terminal {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	return openUntil(ctx, t, ask)
+	return openUntil(context.Background(), t, ask)
 }
 
-// openUntil shows the view until a context ends.
+// openUntil shows the view until a context ends, or the test.
 func openUntil(ctx context.Context, t *testing.T, ask Ask) *terminal {
 	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
 	keys, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { keys.Close(); tty.Close() })
 	if err := pty.Setsize(keys, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +202,15 @@ func openUntil(ctx context.Context, t *testing.T, ask Ask) *terminal {
 			_, _ = s.screen.Write(b[:n])
 		}
 	}()
+	over := make(chan struct{})
+	t.Cleanup(func() {
+		stop()
+		<-over // it reads keys until then
+		keys.Close()
+		tty.Close()
+	})
 	go func() {
+		defer close(over)
 		s.ended <- Run(ctx, ask, 20*time.Millisecond, Options{}, tea.WithInput(tty), tea.WithOutput(tty), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 	}()
 	return s
