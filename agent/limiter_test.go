@@ -99,3 +99,27 @@ func TestTenantsOfAHost(t *testing.T) {
 		t.Error("a flow of no tenant that there is")
 	}
 }
+
+// A flow's first rate holds where the reaction point cannot come up from it, unless its limit is lower, and a limit
+// that is set later takes its place.
+func TestFirstRateOfAFlow(t *testing.T) {
+	for _, c := range []struct{ begin, limit, want units.Rate }{
+		{0, 0, rate}, {units.Gbps, 0, units.Gbps},
+		{units.Gbps, 2 * units.Gbps, units.Gbps}, {2 * units.Gbps, units.Gbps, units.Gbps},
+	} {
+		p := newPair(t, cnp.Silent{}, nil)
+		id, err := p.a.AddFlow(0, agent.FlowSpec{Peer: ip(2), PeerMAC: mac(2), QP: 1, Begin: c.begin, Limit: c.limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []units.Rate{c.want, 5 * units.Gbps} {
+			before := p.a.DataSent()
+			p.run(p.Now() + 10*ms)
+			got, least := float64(p.a.DataSent()-before), float64(want)*0.010/8
+			if s := p.a.Flow(p.Now(), id); s.Rate != want || got < least*0.99 || got > least*1.01 {
+				t.Errorf("%+v: %v, %.0f bytes in 10 ms, of %.0f", c, s.Rate, got, least)
+			}
+			p.a.SetLimit(p.Now(), id, 5*units.Gbps)
+		}
+	}
+}

@@ -20,7 +20,8 @@ func TestQueuePairsAreShownOnce(t *testing.T) {
 	h, err := agent.New(agent.Config{
 		MAC: 1 << 41, IP: ip, Link: fabric.Link{Rate: line.Line}, Payload: 1024,
 		AckTimeout: units.Second, Senders: 600, Receivers: 1,
-		NP: cnp.Silent{}, NewRP: func(*ratelimit.Port) ratelimit.RP { return line }, Memory: agent.NewMemory(0, 7, length),
+		NP: cnp.Silent{}, NewRP: func(*ratelimit.Port) ratelimit.RP { return line },
+		Memory: agent.NewMemory(0, 7, length),
 	}, env)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +62,8 @@ func TestQueuePairsAreShownOnce(t *testing.T) {
 		sent++
 		env.Free(out[0])
 		s := d.survey(10)
-		if s.Active != 1 || len(s.Top) != 1 || s.Top[0].QP != qp || s.Top[0].Packets != sent || s.Top[0].Bytes != h.DataSent() {
+		if s.Active != 1 || len(s.Top) != 1 || s.Top[0].QP != qp ||
+			s.Top[0].Packets != sent || s.Top[0].Bytes != h.DataSent() {
 			t.Fatalf("%d packets were sent, %d bytes; it shows %d flows: %+v", sent, h.DataSent(), s.Active, s.Top)
 		}
 	}
@@ -85,7 +87,8 @@ func TestFlowsOfANICHaveNames(t *testing.T) {
 	} {
 		c.flow.Rate, c.flow.Frames, c.flow.Bytes, c.flow.Notified, c.flow.Limited, c.flow.Waiting = 2, 3, 4, 5, true, 6
 		f := flowOfNIC(&c.flow)
-		if f.Name() != c.want || f.Rate != 2 || f.Packets != 3 || f.Bytes != 4 || f.Notified != 5 || !f.Limited || f.Waiting != 6 {
+		if f.Name() != c.want || f.Rate != 2 || f.Packets != 3 || f.Bytes != 4 || f.Notified != 5 ||
+			!f.Limited || f.Waiting != 6 {
 			t.Errorf("%q, not %q: %+v", f.Name(), c.want, f)
 		}
 	}

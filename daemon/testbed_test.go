@@ -83,7 +83,8 @@ func TestRecordingsOfAnAgent(t *testing.T) {
 	n := &testbedNode{d: d, host: h, node: o.node}
 	peer := o.traffic.List(w.now, 0, 1)[0].Peer
 	watch := node.Watch{
-		From: w.now, Every: node.WatchTick, Samples: 3, Flows: []uint64{2, 1}, Received: []node.PeerFlow{{From: peer, QP: 77}, {From: peer, QP: 5}},
+		From: w.now, Every: node.WatchTick, Samples: 3, Flows: []uint64{2, 1},
+		Received: []node.PeerFlow{{From: peer, QP: 77}, {From: peer, QP: 5}},
 	}
 	wrong := watch
 	if wrong.Flows = []uint64{1, 77}; n.Watch(wrong) == nil || n.Watch(wrong).Error() != "there is no flow 77" {
@@ -101,7 +102,8 @@ func TestRecordingsOfAnAgent(t *testing.T) {
 				active = 1
 			}
 			for name, v := range map[string]int64{
-				"allowed": int64(f.Allowed), "sending": int64(f.Bytes), "notified": int64(f.Notified), "repeated": int64(f.Repeated), "active": active,
+				"allowed": int64(f.Allowed), "sending": int64(f.Bytes),
+				"notified": int64(f.Notified), "repeated": int64(f.Repeated), "active": active,
 			} {
 				say[fmt.Sprintf("%s.%d", name, i)] = v
 			}

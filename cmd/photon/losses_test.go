@@ -38,8 +38,15 @@ func TestLossesAreNamed(t *testing.T) {
 	discards := func() float64 {
 		return sum(o.process.metrics(), "photon_port_discards_total", `port="sw0"`, `priority="3"`, `reason="headroom"`)
 	}
-	// What was on its way has come.
-	o.until("all is counted", func() bool { n := discards(); time.Sleep(50 * time.Millisecond); return discards() == n })
+	settle := func() { // what was on its way has come
+		t.Helper()
+		o.until("all is counted", func() bool {
+			n := discards()
+			time.Sleep(50 * time.Millisecond)
+			return discards() == n
+		})
+	}
+	settle()
 	o.show("losses", &d)
 	l := d.Losses[0]
 	if len(d.Losses) != 1 || l.Port != "sw0" || l.Priority != 3 || len(l.Reasons) != 1 || l.Reasons[0] != (show.LossReason{Reason: "headroom", Frames: l.Frames}) {
@@ -70,7 +77,7 @@ func TestLossesAreNamed(t *testing.T) {
 		t.Errorf("%d lines in %v", n, time.Since(begin))
 	}
 	// They are not forgotten with the port.
-	o.until("all is counted", func() bool { n := discards(); time.Sleep(50 * time.Millisecond); return discards() == n })
+	settle()
 	n := discards()
 	if _, err := o.photon("port", "remove", "sw0"); err != nil {
 		t.Fatal(err)
@@ -79,7 +86,8 @@ func TestLossesAreNamed(t *testing.T) {
 		t.Errorf("%v frames were lost at a port that has been removed, and the switch says %+v", n, d)
 	}
 	table, err = o.photon("show", "losses")
-	if want := fmt.Sprintf("Ports that were removed lost %d frames of lossless priorities", d.Removed); err != nil || !strings.Contains(table, want) {
+	want := fmt.Sprintf("Ports that were removed lost %d frames of lossless priorities", d.Removed)
+	if err != nil || !strings.Contains(table, want) {
 		t.Errorf("%v: %s", err, table)
 	}
 }

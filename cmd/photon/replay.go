@@ -150,12 +150,11 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 			}
 		}
 	}
-	for _, e := range all {
-		if r.world == "sim" || r.testbed != "" {
-			break
-		}
-		if err := labrun.CheckDPDK(e, r.o); err != nil {
-			return bad(err)
+	if r.world != "sim" && r.testbed == "" {
+		for _, e := range all {
+			if err := labrun.CheckDPDK(e, r.o); err != nil {
+				return bad(err)
+			}
 		}
 	}
 	r.o.Program = labrun.Program{Version: version, Commit: revision()}

@@ -7,6 +7,47 @@ import (
 	"photon/wire"
 )
 
+// checkFlowControl finds parameters of a flow control that the links do not have.
+func (p *Parameters) checkFlowControl() error {
+	f := p.FlowControl.Value
+	if f.IsSet() && f.V != "pause" && f.V != "credits" {
+		return at(f, "flow_control %q: there are pause and credits", f.V)
+	}
+	c := p.Credits()
+	if c == nil {
+		switch {
+		case p.LaneBuffer.Value.IsSet():
+			return at(p.LaneBuffer.Value, "lane_buffer: that is of links with credits (flow_control: credits)")
+		case p.CreditPeriod.Value.IsSet():
+			return at(p.CreditPeriod.Value, "credit_period: that is of links with credits (flow_control: credits)")
+		case p.CreditUpdate.Value.IsSet():
+			return at(p.CreditUpdate.Value, "credit_update: that is of links with credits (flow_control: credits)")
+		case p.AlphaByRate.Value.V && !p.Alpha.Value.IsSet():
+			return at(p.AlphaByRate.Value, "alpha_by_rate: there is no alpha that could be more for faster ports")
+		}
+		return nil
+	}
+	switch {
+	case p.XOFF.Value.IsSet():
+		return at(p.XOFF.Value, "xoff: links with credits have a lane_buffer in its place")
+	case p.XON.Value.IsSet():
+		return at(p.XON.Value, "xon: links with credits have none")
+	case p.Alpha.Value.IsSet():
+		return at(p.Alpha.Value, "alpha: the buffer of a lane with credits is its own")
+	case p.AlphaByRate.Value.V:
+		return at(p.AlphaByRate.Value, "alpha_by_rate: the buffer of a lane with credits is its own")
+	case p.PauseDelay.Value.IsSet() && p.PauseDelay.Value.V != 0:
+		return at(p.PauseDelay.Value, "pause_delay: with credits there are no pauses")
+	}
+	if u, b := p.CreditUpdate.Value, p.LaneBuffer.Value; b.IsSet() && u.V > b.V {
+		return at(u, "credit_update %v: at most the buffer of a lane, %v", u.V, b.V)
+	}
+	if err := c.Validate(int(p.MTU.Value.V) + wire.EthernetLen + 2*wire.VLANLen); err != nil && p.LaneBuffer.Value.IsSet() {
+		return at(p.LaneBuffer.Value, "%v", err)
+	}
+	return nil
+}
+
 // checkCredits finds what does not go with links that have credits: damage to pauses, of which there are none, and a
 // period in which a link carries flow control packets and nothing else.
 func (e *Experiment) checkCredits(plan *topology.Plan) error {

@@ -43,9 +43,9 @@ func period(e *experiment.Experiment) units.Time {
 	return max(50*units.Microsecond, e.Known(p, flows, 0).RTT)
 }
 
-// comparable is the value of a scheme's metric in one world that another world's is compared with: that of the seeds
+// ofSharedSeeds is the value of a scheme's metric in one world that another world's is compared with: that of the seeds
 // which the other ran too, since other seeds are other random flows.
-func comparable(r, other *claim.Judged, scheme, metric string) *float64 {
+func ofSharedSeeds(r, other *claim.Judged, scheme, metric string) *float64 {
 	i := slices.IndexFunc(r.Runs, func(x run.Run) bool { return x.Scheme == scheme })
 	if i < 0 {
 		return nil

@@ -204,7 +204,7 @@ func measuredRows(e *experiment.Experiment, s *web.Experiment, names []string, r
 				other := results[(i+1)%len(results)]
 				metric, _, _ := strings.Cut(name, "@")
 				row.Differs = append(row.Differs, i > 0 && other.Metrics(x.Name) != nil &&
-					!Agree(e, metric, comparable(r, other, x.Name, name), comparable(other, r, x.Name, name)))
+					!Agree(e, metric, ofSharedSeeds(r, other, x.Name, name), ofSharedSeeds(other, r, x.Name, name)))
 			}
 			rows = append(rows, row)
 		}

@@ -152,8 +152,8 @@ func exhausted(p dpdk.Pace) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("all %d frame buffers of DPDK were in use, first at %v: from then on hosts and switches "+
-		"lacked some for what they had to send, unlike in virtual time (larger packets, or less that queues up: a lower xoff)",
-		p.Frames, p.Exhausted)}
+		"lacked some for what they had to send, unlike in virtual time (larger packets, or less that queues up: "+
+		"a lower xoff)", p.Frames, p.Exhausted)}
 }
 
 // onTestbed is the same on a testbed: the nodes run, record, and are read; what they
