@@ -28,6 +28,11 @@ RESULTS = TestAFlowAloneHasTheLine|TestKnown|TestNICsShareABottleneck|TestNICsUn
 OTHERS = TestAddAScheme|TestMemoryDoesNotGrow|TestTasksOfTheCatalogue
 ALONE = ^($(TRACES)|$(RESULTS)|$(OTHERS))|^TestIncastLosesNothing$$/^fat
 
+# For the race detector, what starts no goroutines besides: questions to each experiment of the catalogue, and scripts
+# that run photon for one small thing after the other. Those named replay, sweep, hpcc and runcapture run many at once.
+CATALOGUE = TestSeeds(DrawPhases|AreTwenty)|TestWiringOfAll|TestNotesAreShort|TestCatalogueIsAll|TestOursHaveSources|TestDamagedExperiments|TestReproductionIsOfVirtualTime
+SCRIPTS = ^TestScripts$$/^(badinput|completion|list|names|overwrite|report|schemes_without_claims)$$
+
 # Random networks in virtual time, a minute and more.
 RANDOM = ^(TestNetworksLoseNothing|TestRandomExperimentsOnAnyCores|TestRandomFlowsEnd)$$
 
@@ -131,7 +136,7 @@ lint:
 
 # The race detector makes random networks thirty times slower: five of them are enough for it.
 race:
-	go test -race -timeout 20m -skip '$(ALONE)|$(RANDOM)' $(PURE)
+	go test -race -timeout 20m -skip '$(ALONE)|$(RANDOM)|^($(CATALOGUE))$$|$(SCRIPTS)' $(PURE)
 	RAPID_CHECKS=5 go test -race -run '$(RANDOM)' ./lab/build ./lab/run
 
 # BENCHTIME=0.1s tries it.
