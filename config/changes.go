@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,14 @@ var reloadable = []string{
 	"lldp", "sflow", "vlans", "router", "routes", "storm_control", "ports.storm_control", "ports.accept", "ports.addresses", "ports.shutdown", "ports.cable_delay", "ports.cable_length", "ports.impair",
 }
 
+// usual are the values of keys that cannot change, where a file leaves them out: who writes one down changes nothing.
+var usual = map[string]string{
+	"name": defaultName, "mtu": strconv.Itoa(defaultMTU), "forwarding.size": strconv.Itoa(defaultAddresses),
+	"history.pauses": strconv.Itoa(defaultPauses), "history.events": strconv.Itoa(defaultEvents),
+	"metrics": defaultMetrics, "live.listen": "off", "live.remote": "false", "pprof": "off",
+	"dpdk.workers": "1", "dpdk.hugepages": "false", "dpdk.garbage": defaultGarbage.String(),
+}
+
 // Changes returns what another configuration changes in this one, in the order
 // of the file's keys, or an error that names what cannot change while a switch runs.
 func (c *Switch) Changes(to *Switch) ([]Change, error) {
@@ -38,6 +47,7 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 	a.Ports, b.Ports = nil, nil
 	c.differInPorts(&all, to)
 	differ(&all, "", reflect.ValueOf(a), reflect.ValueOf(b))
+	all = slices.DeleteFunc(all, func(c Change) bool { return cmp.Or(c.From, usual[c.Key]) == cmp.Or(c.To, usual[c.Key]) })
 	var fixed []string
 	line := 0
 	for i := range all {

@@ -104,6 +104,53 @@ func TestWhatCannotChange(t *testing.T) {
 	}
 }
 
+// Who writes down what is in force anyway changes nothing, whether the key can change or not, and neither does who leaves
+// it out again. That these are in force is what the file says when it is resolved.
+func TestWhatIsInForceIsNoChange(t *testing.T) {
+	const written = `name: switch
+mtu: 1500
+history: {pauses: 1024, events: 256}
+metrics: 127.0.0.1:9464
+live: {listen: off}
+pprof: off
+dpdk: {workers: 1, hugepages: false, garbage: 256MB}
+scheme:`
+	text := strings.Replace(strings.Replace(basis, "scheme:", written, 1), "{static:", "{size: 16384, static:", 1)
+	a, b := parse(t, basis), parse(t, text)
+	for _, pair := range [][2]*Switch{{a, b}, {b, a}} {
+		if changes, err := pair[0].Changes(pair[1]); err != nil || len(changes) != 0 {
+			t.Errorf("%v, %v", changes, err)
+		}
+	}
+	for _, c := range []*Switch{a, b} {
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if was, is := inForce(t, a), inForce(t, b); !reflect.DeepEqual(was, is) {
+		t.Errorf("left out:\n%+v\nwritten down:\n%+v", was, is)
+	}
+}
+
+// inForce is what a switch makes of the keys that TestWhatIsInForceIsNoChange writes down.
+func inForce(t *testing.T, c *Switch) []any {
+	t.Helper()
+	node, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := metricsAddress(c.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pprof, err := profiles(c.PProf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := node.Config
+	return []any{o.FDBSize, o.History, node.Links, node.Workers, metrics, pprof, c.Live.Address(), c.DPDK.GarbageLimit(), c.Options()}
+}
+
 // Every key that is said to be reloadable is one.
 func TestReloadableKeysExist(t *testing.T) {
 	var keys []string

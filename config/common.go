@@ -84,15 +84,20 @@ type DPDK struct {
 
 // Defaults.
 const (
-	defaultXOFF     = 512 * units.KB // PCN, section 7
-	defaultMTU      = 1500
-	defaultTail     = units.MB
-	defaultCable    = 500 * units.Nanosecond
-	defaultResponse = 100 * units.Microsecond
-	defaultRate     = 10 * units.Gbps
-	mostRate        = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
-	defaultMetrics  = "127.0.0.1:9464"
-	cnpDSCP         = 48 // of CNPs and acknowledgements
+	defaultName      = "switch"
+	defaultXOFF      = 512 * units.KB // PCN, section 7
+	defaultMTU       = 1500
+	defaultAddresses = 16384 // that a VLAN learns
+	defaultPauses    = 1024  // of a port's history
+	defaultEvents    = 256
+	defaultGarbage   = 256 * units.MB
+	defaultTail      = units.MB
+	defaultCable     = 500 * units.Nanosecond
+	defaultResponse  = 100 * units.Microsecond
+	defaultRate      = 10 * units.Gbps
+	mostRate         = 1600 * units.Gbps // Ethernet's fastest, IEEE P802.3dj
+	defaultMetrics   = "127.0.0.1:9464"
+	cnpDSCP          = 48 // of CNPs and acknowledgements
 )
 
 // checkRate says what is wrong with the rate of a link.
@@ -394,7 +399,7 @@ func (d DPDK) check() error {
 }
 
 // GarbageLimit is how much there may be before it is collected.
-func (d DPDK) GarbageLimit() units.Size { return d.Garbage.Or(256 * units.MB) }
+func (d DPDK) GarbageLimit() units.Size { return d.Garbage.Or(defaultGarbage) }
 
 // metricsAddress checks where metrics are served; empty: nowhere.
 func metricsAddress(v Value[string]) (string, error) {

@@ -246,9 +246,9 @@ func (c *Switch) common(s *dataplane.SwitchConfig, cell units.Size) (err error) 
 	*s = dataplane.SwitchConfig{
 		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 
-		History: dataplane.History{Pauses: c.History.Pauses.Or(1024), Events: c.History.Events.Or(256)},
+		History: dataplane.History{Pauses: c.History.Pauses.Or(defaultPauses), Events: c.History.Events.Or(defaultEvents)},
 
-		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(16384),
+		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(defaultAddresses),
 	}
 	if s.Lossless, err = c.PFC.lossless(); err != nil {
 		return err
