@@ -13,6 +13,7 @@ type barrier struct {
 	opened  paddedCounter // how often all parts were there
 	_       [64]byte
 	lost    atomic.Int64 // nanoseconds that parts waited for others without a processor
+	broken  atomic.Pointer[Panic]
 }
 
 // paddedCounter is a counter that all parts change, alone in its cache lines.
@@ -78,7 +79,11 @@ func (s *stall) poll(b *barrier, others []*exchange) {
 		s.since = time.Now()
 		s.stoodAt = s.since
 	}
-	if s.polls++; s.polls >= maxPolls && !s.goesOn(others) {
+	s.polls++
+	if s.polls%yieldEvery == 0 && b.broken.Load() != nil {
+		panic("sim: another part panicked")
+	}
+	if s.polls >= maxPolls && !s.goesOn(others) {
 		time.Sleep(nap)
 		now := time.Now()
 		if others != nil {

@@ -65,10 +65,13 @@ func (w *World) runParallel(ctx context.Context, until units.Time) verdict {
 	s.barrier.lost.Store(0)
 	var others sync.WaitGroup
 	for _, p := range w.parts[1:] {
-		others.Go(func() { w.runPart(ctx, p, until) })
+		others.Go(func() { w.tryPart(ctx, p, until) })
 	}
-	v := w.runPart(ctx, &w.part, until)
+	v := w.tryPart(ctx, &w.part, until)
 	others.Wait()
+	if broken := s.barrier.broken.Load(); broken != nil {
+		panic(broken)
+	}
 	return v
 }
 

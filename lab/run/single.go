@@ -65,7 +65,7 @@ type single struct {
 func (s *single) run(ctx context.Context) (r runResult, err error) {
 	defer func() {
 		if why := recover(); why != nil {
-			err = &panicked{why, trace()}
+			err = panickedWith(why)
 		}
 	}()
 	if s.o.Testbed != nil {
