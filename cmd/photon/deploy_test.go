@@ -7,12 +7,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
 
 	"photon/config"
+	"photon/fabric"
 	"photon/telemetry/metrics"
 )
 
@@ -165,6 +167,28 @@ func TestAlertRules(t *testing.T) {
 		if n := strings.Count(string(tests), "alertname: "+a[1]); n < 2 {
 			t.Errorf("%s is tried %d times, expected when it fires and when it does not", a[1], n)
 		}
+	}
+}
+
+// The alert on lossless discards is of the reasons that `photon show losses` lists, and of no others: a traceroute in a
+// lossless class loses nothing.
+func TestAlertOnLosses(t *testing.T) {
+	rules, err := os.ReadFile("../../deploy/prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`alert: PhotonLosslessDiscards\n +expr: [^\n]*reason=~"([^"]*)"`).FindSubmatch(rules)
+	if found == nil {
+		t.Fatal("the alert has no reasons")
+	}
+	var want []string
+	for why := range fabric.Reasons {
+		if why.Loses() {
+			want = append(want, why.String())
+		}
+	}
+	if got := strings.Split(string(found[1]), "|"); !slices.Equal(got, want) {
+		t.Errorf("the alert is of %v, losses are %v", got, want)
 	}
 }
 
