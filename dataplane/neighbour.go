@@ -387,8 +387,8 @@ func (s *Switch) lanAt(n *nextNeighbour) *lan {
 
 // learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
 // route names, answers from other ports or VLANs than asked, or from another port than the configuration has for the station,
-// and what a station says of another one. It reports whether the frame is an answer.
-func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) bool {
+// and what a station says of another one. It reports whether the frame is an answer, and whether one of whom the switch asks.
+func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) (answer, asked bool) {
 	var says wire.Binding
 	ok, b := false, p.env.Bytes(f)
 	switch {
@@ -398,21 +398,22 @@ func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) 
 		says, ok = wire.NDBinding(b[h.L3:], int(f.Len)-h.L3)
 	}
 	if !ok || says.MAC != 0 && says.MAC != h.Src || h.Src == s.routes.mac {
-		return ok && says.Answer
+		return ok && says.Answer, false
 	}
 	in := s.lanOf(p, b)
 	if in == nil {
-		return says.Answer
+		return says.Answer, false
 	}
 	pinned := s.pinnedElsewhere(p, in, h.Src)
 	for _, n := range s.routes.byAddress[says.Addr] {
 		if in == s.lanAt(n) && (n.Port == anyPort && !pinned || int(n.Port) == p.number) {
+			asked = true
 			if n.Update(&says, fdb.NewEntry(h.Src, uint16(p.number), neighbour.Known.Kind())) {
 				s.noteNeighbour()
 			}
 		}
 	}
-	return says.Answer
+	return says.Answer, asked
 }
 
 // pinnedElsewhere reports whether the configuration says that a station is behind another port.

@@ -449,6 +449,48 @@ func TestNeighbourMovesWithItsStation(t *testing.T) {
 	}
 }
 
+// The answer to a question of the router's own is no loss, whatever its priority: it is neither discarded nor an event. One
+// that nobody asked for is counted.
+func TestAnswersAreNoLosses(t *testing.T) {
+	c := askingConfig()
+	for i := range c.DSCP {
+		c.DSCP[i] = 3
+	}
+	for i := range c.Ports {
+		c.Ports[i].Classes = &Classes{Trust: TrustNone, Default: 3}
+	}
+	eachCrew(t, c, func(t *testing.T, r *rig) {
+		questions := r.asks(1)
+		for _, q := range questions {
+			b := answerTo(q, mac(77))
+			r.in(1, b, len(b))
+			r.in(1, b, len(b))
+		}
+		for _, n := range r.sw.Neighbours() {
+			if n.State != "reachable" {
+				t.Errorf("%+v", n)
+			}
+		}
+		for p := range r.sw.ports {
+			if st := r.stats(p); st.Discarded() != [8]uint64{} {
+				t.Errorf("port %d: %v", p, st.Discards)
+			}
+		}
+		if n := r.stats(1).RxFrames[3]; n != 4 {
+			t.Errorf("%d frames of priority 3 were received", n)
+		}
+		r.audit()
+		for _, q := range questions {
+			b := answerTo(q, mac(78))
+			r.in(0, b, len(b)) // at another port than the neighbours'
+		}
+		if n := r.discarded(fabric.DropToRouter); n != 2 {
+			t.Errorf("%d answers to no question are counted", n)
+		}
+		r.audit()
+	})
+}
+
 // Where an operator has said behind which port an address is, no claim from another port counts.
 func TestNeighbourIsWhereItsAddressIsPinned(t *testing.T) {
 	c := askingConfig()

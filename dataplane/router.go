@@ -26,9 +26,18 @@ func (s *Switch) bounce(p *switchPort, f *fabric.Frame) {
 // router, and reports whether the frame was one.
 func (s *Switch) answer(now units.Time, p *switchPort, f *fabric.Frame, h *wire.Header) bool {
 	b := p.env.Bytes(f)
-	if s.routes.neighbours != nil && s.learnNeighbour(p, f, h) && h.Dst == s.routes.mac {
-		s.discard(now, p, f, fabric.DropToRouter) // it has done what it was for
-		return true
+	if s.routes.neighbours != nil {
+		answer, asked := s.learnNeighbour(p, f, h)
+		switch {
+		case !answer || h.Dst != s.routes.mac:
+		case asked: // it has done what it was for, and is no loss
+			p.taken[f.Prio&7]++
+			p.env.Free(*f)
+			return true
+		default:
+			s.discard(now, p, f, fabric.DropToRouter)
+			return true
+		}
 	}
 	toAll := false
 	switch {
