@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -147,6 +148,59 @@ func TestSubnetsOfTwo(t *testing.T) {
 		var s Subnet
 		if err := s.UnmarshalText([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A next hop that two subnets have is not guessed at: the longer prefix has it, or the file says where it is. Several
+// addresses of one subnet in one VLAN are no doubt.
+func TestSubnetsThatOverlap(t *testing.T) {
+	for text, want := range map[string]string{
+		"{device: net_null0, addresses: [10.1.0.1/24]}, {device: net_null1, addresses: [10.1.0.2/24]}": "x.yaml:2: next hop 10.1.0.9: its subnet is at port 0 and at port 1 (say its port or VLAN)",
+		"{device: net_null0, addresses: [10.1.0.1/24]}, {device: net_null1, addresses: [10.1.0.2/25]}": "",
+		"{device: net_null0, addresses: [10.1.0.1/25]}, {device: net_null1, addresses: [10.1.0.2/24]}": "",
+		"{device: net_null0, addresses: [10.1.0.1/24, 10.1.0.2/24]}, {device: net_null1}":              "",
+	} {
+		for via, want := range map[string]string{"{address: 10.1.0.9}": want, "{address: 10.1.0.9, port: 1}": ""} {
+			said := ""
+			c := &Switch{}
+			err := Decode("x.yaml", []byte("ports: ["+text+"]\nroutes: [{prefix: 10.0.0.0/8, via: ["+via+"]}]\n"), c)
+			if err == nil {
+				c.file = "x.yaml"
+				err = c.Check()
+			}
+			if err != nil {
+				said = err.Error()
+			}
+			if said != want {
+				t.Errorf("%s, %s:\ngot  %s\nwant %s", text, via, said, want)
+			}
+		}
+	}
+}
+
+// A link with IPv6 has an MTU of 1280 at least (RFC 8200 section 5): of a port that a route leads to, be it one of a VLAN's.
+func TestLinksTooNarrowForIPv6(t *testing.T) {
+	const ports = "ports: [{device: net_null0}, {device: net_null1, mtu: %d}]\nvlans: [{id: 10, untagged: [0], tagged: [1], addresses: [10.1.0.1/24, 'fd00:1::1/64']}]\nroutes: [{prefix: '%s', via: [%s]}]\n"
+	for _, x := range []struct {
+		mtu         int
+		prefix, via string
+		narrow      bool
+	}{
+		{1279, "fd00:2::/64", "{address: 'fd00:1::2'}", true},
+		{1279, "fd00:2::/64", "{address: 'fd00:1::2', port: 0, vlan: 10}", false},
+		{1279, "fd00:2::/64", "{mac: '02:00:00:00:00:09', port: 1, vlan: 10}", true},
+		{1280, "fd00:2::/64", "{address: 'fd00:1::2'}", false},
+		{1279, "10.2.0.0/16", "{address: 10.1.0.2}", false},
+	} {
+		c := &Switch{}
+		err := Decode("x.yaml", fmt.Appendf(nil, ports, x.mtu, x.prefix, x.via), c)
+		if err == nil {
+			c.file = "x.yaml"
+			err = c.Check()
+		}
+		if said := fmt.Sprint(err); (err != nil) != x.narrow || x.narrow && said != "x.yaml:1: route fd00:2::/64: port 1 has an mtu of 1279, and IPv6 needs 1280" {
+			t.Errorf("%+v: %s", x, said)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -92,30 +93,80 @@ func (c *Switch) nextHop(r Route, v NextHop) (hop dataplane.NextHop, err error) 
 	default:
 		err = c.place(v, &hop)
 	}
+	if err == nil && r.Prefix.V.Addr().Is6() {
+		err = c.carriesIPv6(r, hop)
+	}
 	return hop, err
+}
+
+// leastIPv6 is the MTU that each link with IPv6 has (RFC 8200 section 5): a host makes no shorter packets, whatever the
+// router says, so that longer ones would never arrive.
+const leastIPv6 = 1280
+
+// carriesIPv6 says which port that leads to a next hop is too narrow for IPv6.
+func (c *Switch) carriesIPv6(r Route, hop dataplane.NextHop) error {
+	ports := []int{int(hop.Port)}
+	if hop.AnyPort {
+		ports = nil
+		for _, v := range c.VLANs {
+			if v.ID.V == int(hop.VLAN) {
+				ports = append(valuesOf(v.Untagged), valuesOf(v.Tagged)...)
+			}
+		}
+	}
+	for _, p := range ports {
+		if p < 0 || p >= len(c.Ports) {
+			continue // it is refused for that
+		}
+		if own := c.Ports[p].MTU; cmp.Or(own.V, c.MTU.Or(defaultMTU)) < leastIPv6 {
+			where := c.MTU
+			if own.IsSet() {
+				where = own
+			}
+			return fail(where, "route %v: port %d has an mtu of %d, and IPv6 needs %d", r.Prefix.V, p, where.V, leastIPv6)
+		}
+	}
+	return nil
+}
+
+func valuesOf(list []Value[int]) (all []int) {
+	for _, v := range list {
+		all = append(all, v.V)
+	}
+	return all
 }
 
 // place finds where a next hop is by the addresses of ports and VLANs. The longest subnet counts.
 func (c *Switch) place(v NextHop, hop *dataplane.NextHop) error {
-	best, none := -1, ""
-	better := func(list []Value[Subnet]) bool {
+	best, none, at, also := -1, "", "", ""
+	better := func(here string, list []Value[Subnet]) bool {
 		found := false
 		for _, a := range list {
-			if n := a.V.Net; n.IsValid() && n.Contains(hop.Address) && n.Bits() > best {
-				best, found, none = n.Bits(), true, a.V.noHost(hop.Address)
+			n := a.V.Net
+			if !n.IsValid() || !n.Contains(hop.Address) {
+				continue
+			}
+			switch {
+			case n.Bits() > best:
+				best, found, none, at, also = n.Bits(), true, a.V.noHost(hop.Address), here, ""
+			case n.Bits() == best && here != at:
+				also = here
 			}
 		}
 		return found
 	}
 	for i, p := range c.Ports {
-		if better(p.Addresses) {
+		if better(fmt.Sprintf("port %d", i), p.Addresses) {
 			hop.Port = uint16(i)
 		}
 	}
 	for _, x := range c.VLANs {
-		if better(x.Addresses) {
+		if better(fmt.Sprintf("VLAN %d", x.ID.V), x.Addresses) {
 			hop.Port, hop.AnyPort, hop.VLAN = 0, true, uint16(x.ID.V)
 		}
+	}
+	if also != "" {
+		return fail(v.Address, "next hop %v: its subnet is at %s and at %s (say its port or VLAN)", hop.Address, at, also)
 	}
 	if best < 0 {
 		return fail(v.Address, "next hop %v: it is in the subnet of no port or VLAN (write their `addresses` like 10.1.0.1/24, or say its port)", hop.Address)

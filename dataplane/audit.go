@@ -175,8 +175,8 @@ func (p *switchPort) pauses() (sum uint64) {
 	return sum
 }
 
-// Audit checks, per priority, that every frame that the switch received, copied or made was sent, or
-// discarded with a reason, or is in a queue or on its way from one worker to another; and that what is accounted
+// Audit checks, per priority, that every frame that the switch received, copied or made was sent, was for
+// the switch itself, or was discarded with a reason, or is in a queue or on its way from one worker to another; and that what is accounted
 // to an ingress port is what its frames there take. The workers must be at rest.
 func (s *Switch) Audit() error {
 	in, out := s.gone.in, s.gone.out
@@ -259,7 +259,7 @@ func (p *switchPort) sum(in, out *[pfc.Classes]uint64) {
 	all := p.stats.Discarded()
 	for prio := range pfc.Classes {
 		in[prio] += p.stats.RxFrames[prio] + p.copied[prio] + p.made[prio]
-		out[prio] += p.stats.TxFrames[prio] + all[prio]
+		out[prio] += p.stats.TxFrames[prio] + all[prio] + p.taken[prio]
 	}
 }
 

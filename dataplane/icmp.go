@@ -68,6 +68,9 @@ func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *fabric.Frame, w
 	if !ok || s.routes.isOwn(sender) {
 		return
 	}
+	if to := wire.Destination(ip); sender.Is6() && s.routes.isOwn(to) {
+		from = to // RFC 4443 section 2.2 (a); for IPv4 RFC 1812 section 4.3.2.4 asks for an address of the interface
+	}
 	if !p.buckets.errors.take(now, 0) {
 		p.stats.ICMPLimited++
 		return

@@ -190,3 +190,87 @@ func TestICMPToTheRouterOfUnknownType(t *testing.T) {
 		}
 	}
 }
+
+// What an IPv6 packet for an address of the router causes comes from that address (RFC 4443 section 2.2 (a)), wherever the
+// router has it and wherever the packet came.
+func TestICMPv6ComesFromWhomThePacketWasFor(t *testing.T) {
+	c := routerConfig()
+	c.Ports[0].Addresses = []netip.Addr{netip.MustParseAddr("fd00:20::1")}
+	c.Ports[1].Addresses = []netip.Addr{netip.MustParseAddr("fd00:30::1")}
+	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		for _, to := range []string{"fd00:9::1", "fd00:20::1", "fd00:30::1"} {
+			for _, protocol := range []byte{wire.ProtoUDP, 99} {
+				b := ip("fd00:1::7", to, 120)
+				b[20] = protocol
+				r.in(0, b, len(b))
+				out := r.out(0, 4)
+				if len(out) != 1 {
+					t.Fatalf("%s: %d frames", to, len(out))
+				}
+				if from := wire.Source(out[0][14:]); from.String() != to || wire.ICMPv6Sum(out[0][14:]) != 0xFFFF {
+					t.Errorf("%s, protocol %d: an error from %v", to, protocol, from)
+				}
+			}
+		}
+	})
+}
+
+// A host that is about to take an address of the router's learns that it is taken: by an ARP probe (RFC 5227), or by
+// duplicate address detection (RFC 4862), in the form of its VLAN. No other host sees the question.
+func TestAddressOfTheRouterIsTaken(t *testing.T) {
+	c := routerConfig()
+	c.Static = nil
+	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0, 1}, Tagged: []uint16{2, 3}}}
+	for i := range c.Router.Routes {
+		c.Router.Routes[i].Via = []NextHop{{Port: 0, MAC: mac(50)}}
+	}
+	eachWay(t, c, func(t *testing.T, r *rig) {
+		for port, tag := range [][]byte{nil, nil, {0x81, 0, 0x60, 10}} {
+			for _, address := range []string{"10.0.9.1", "fd00:9::1"} {
+				none, target := netip.IPv4Unspecified(), netip.MustParseAddr(address)
+				if target.Is6() {
+					none = netip.IPv6Unspecified()
+				}
+				q := make([]byte, wire.SolicitLen)
+				q = q[:wire.Solicit(q, mac(7), 0, none, target)]
+				if target.Is6() { // without the option, as it must be
+					q = q[:14+40+24]
+					q[19], q[56], q[57] = 24, 0, 0
+					binary.BigEndian.PutUint16(q[56:], ^wire.ICMPv6Sum(q[14:]))
+				}
+				q = slices.Concat(q[:12], tag, q[12:])
+				r.in(port, q, len(q))
+				for p := range r.sw.ports {
+					out := r.out(p, 4)
+					if p != port {
+						if len(out) != 0 {
+							t.Errorf("%s: it is asked at port %d, too", address, p)
+						}
+						continue
+					}
+					if len(out) != 1 {
+						t.Errorf("%s at port %d: %d answers", address, p, len(out))
+						continue
+					}
+					b := out[0]
+					to, payload := wire.MACAt(b), b[14+len(tag):]
+					if target.Is4() {
+						says, ok := wire.ARPBinding(payload)
+						if !ok || says != (wire.Binding{Addr: target, MAC: routerMAC, Override: true, Answer: true}) || to != mac(7) {
+							t.Errorf("%+v, to %v", says, to)
+						}
+						continue
+					}
+					says, ok := wire.NDBinding(payload, len(payload))
+					if !ok || says != (wire.Binding{Addr: target, MAC: routerMAC, Override: true, Answer: true}) {
+						t.Errorf("%+v", says)
+					}
+					if to != 0x3333_0000_0001 || wire.Destination(payload).String() != "ff02::1" || payload[44] != 0xA0 {
+						t.Errorf("the answer is for %v, %v, with flags %#x", to, wire.Destination(payload), payload[44])
+					}
+				}
+			}
+		}
+	})
+}

@@ -386,9 +386,9 @@ func (s *Switch) lanAt(n *nextNeighbour) *lan {
 }
 
 // learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
-// route names, answers from other ports or VLANs than asked, and what a station says of another one. It reports whether the
-// frame is an answer.
-func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) bool {
+// route names, answers from other ports or VLANs than asked, or from another port than the configuration has for the station,
+// and what a station says of another one. It reports whether the frame is an answer, and whether one of whom the switch asks.
+func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) (answer, asked bool) {
 	var says wire.Binding
 	ok, b := false, p.env.Bytes(f)
 	switch {
@@ -398,17 +398,38 @@ func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) 
 		says, ok = wire.NDBinding(b[h.L3:], int(f.Len)-h.L3)
 	}
 	if !ok || says.MAC != 0 && says.MAC != h.Src || h.Src == s.routes.mac {
-		return ok && says.Answer
+		return ok && says.Answer, false
 	}
 	in := s.lanOf(p, b)
+	if in == nil {
+		return says.Answer, false
+	}
+	pinned := s.pinnedElsewhere(p, in, h.Src)
 	for _, n := range s.routes.byAddress[says.Addr] {
-		if in != nil && in == s.lanAt(n) && (n.Port == anyPort || int(n.Port) == p.number) {
+		if in == s.lanAt(n) && (n.Port == anyPort && !pinned || int(n.Port) == p.number) {
+			asked = true
 			if n.Update(&says, fdb.NewEntry(h.Src, uint16(p.number), neighbour.Known.Kind())) {
 				s.noteNeighbour()
 			}
 		}
 	}
-	return says.Answer
+	return says.Answer, asked
+}
+
+// pinnedElsewhere reports whether the configuration says that a station is behind another port.
+func (s *Switch) pinnedElsewhere(p *switchPort, in *lan, station wire.MAC) bool {
+	e := in.fdb.Find(station, 0) // a static entry has no age
+	return e.Kind() == fdb.Static && int(e.Value()) != p.number
+}
+
+// followNeighbours has the neighbours that a station is be where it was just seen. Bridged frames for it go there at once;
+// routed ones would go where it last answered until it is asked again there, in vain.
+func (s *Switch) followNeighbours(p *switchPort, in *lan, station wire.MAC) {
+	for _, n := range s.neighbours() {
+		if n.Port == anyPort && in == s.lanAt(n) && n.Move(station, uint16(p.number)) {
+			s.noteNeighbour()
+		}
+	}
 }
 
 // Neighbour is what is known of a next hop that is an address.

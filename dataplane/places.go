@@ -112,7 +112,7 @@ func (s *Switch) forget(p *switchPort) {
 		p.stats.LostAt[prio] = units.Never
 		p.queues[prio] = queue{}
 	}
-	p.copied, p.made = [pfc.Classes]uint64{}, [pfc.Classes]uint64{}
+	p.copied, p.made, p.taken = [pfc.Classes]uint64{}, [pfc.Classes]uint64{}, [pfc.Classes]uint64{}
 	p.link, p.outs, p.probes, p.announcer, p.timerAt = LinkState{}, 0, probes{}, nil, units.Never
 	p.sampler, p.sampled = nil, false
 	p.ingress.Unlink()

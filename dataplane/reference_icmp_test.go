@@ -53,6 +53,9 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 	if !ok {
 		return
 	}
+	if src.Is6() && r.own(dst) {
+		from = dst // whom the packet was for answers
+	}
 	b := &p.errors
 	cost := (units.Second + units.Time(limit.Rate) - 1) / units.Time(limit.Rate)
 	b.tokens, b.at = max(0, b.tokens-(now-b.at)), now // here it is what was taken

@@ -248,7 +248,7 @@ func unroutable(a netip.Addr) bool { return martian(a) }
 // echo makes the reply of an echo request, and reports whether it is one.
 func echo(ip []byte) bool {
 	if ip[0]>>4 == 6 {
-		if ip[6] != 58 || len(ip) < 44 || ip[40] != 128 || ip[41] != 0 {
+		if ip[6] != 58 || len(ip) < 44 || total(ip) < 48 || ip[40] != 128 || ip[41] != 0 {
 			return false
 		}
 		src := bytes.Clone(ip[8:24])
@@ -259,7 +259,7 @@ func echo(ip []byte) bool {
 		return true
 	}
 	at := int(ip[0]&15) * 4
-	if ip[9] != 1 || binary.BigEndian.Uint16(ip[6:])&0x3FFF != 0 || len(ip) < at+4 || ip[at] != 8 || ip[at+1] != 0 {
+	if ip[9] != 1 || binary.BigEndian.Uint16(ip[6:])&0x3FFF != 0 || len(ip) < at+4 || total(ip) < at+8 || ip[at] != 8 || ip[at+1] != 0 {
 		return false
 	}
 	src := bytes.Clone(ip[12:16])
@@ -274,7 +274,7 @@ func echo(ip []byte) bool {
 
 // answered answers those who ask for the router's Ethernet address.
 func (r *reference) answered(now units.Time, p *refPort, vlan int, h *refHead, f refFrame) bool {
-	b := f.bytes
+	b, toAll := f.bytes, false
 	switch a := b[h.payload:]; {
 	case h.etherType == 0x0806 && len(a) >= 28 && bytes.Equal(a[:8], []byte{0, 1, 8, 0, 6, 4, 0, 1}) && r.own(netip.AddrFrom4([4]byte(a[24:28]))):
 		asked := bytes.Clone(a[24:28])
@@ -292,13 +292,21 @@ func (r *reference) answered(now units.Time, p *refPort, vlan int, h *refHead, f
 		copy(a[8:24], target)
 		a[40], a[44] = 136, 0xE0
 		copy(a[48:], target)
+		if toAll = bytes.Equal(a[24:40], make([]byte, 16)); toAll { // duplicate address detection
+			copy(a[24:40], netip.MustParseAddr("ff02::1").AsSlice())
+			a[44] = 0xA0
+		}
 		a[64], a[65] = 2, 1
 		r.config.Router.MAC.Put(a[66:])
 		binary.BigEndian.PutUint16(a[42:], ^sum16(a[8:], []byte{0, 32, 0, 58}))
 	default:
 		return false
 	}
-	f.bytes = b
+	if f.bytes = b; toAll {
+		head := *h
+		head.src = 0x333300000001
+		h = &head
+	}
 	r.sendBack(now, p, vlan, h, f)
 	return true
 }
@@ -312,8 +320,22 @@ func (r *reference) solicited(ip []byte, h *refHead) bool {
 	if n < 24 || 40+n > len(ip) || ip[40] != 135 || ip[41] != 0 {
 		return false
 	}
-	src, _ := addresses(ip)
-	return !src.IsUnspecified() && r.own(netip.AddrFrom16([16]byte(ip[48:64]))) && sum16(ip[8:40+n], []byte{byte(n >> 8), byte(n), 0, 58}) == 0xFFFF
+	src, dst := addresses(ip)
+	if src.IsMulticast() || src.IsLoopback() {
+		return false
+	}
+	group, said := netip.MustParsePrefix("ff02::1:ff00:0/104"), false
+	for option := ip[64 : 40+n]; len(option) > 0; {
+		if len(option) < 8 || option[1] == 0 || 8*int(option[1]) > len(option) {
+			return false
+		}
+		said = said || option[0] == 1 && option[1] == 1
+		option = option[8*int(option[1]):]
+	}
+	if src.IsUnspecified() && (said || !group.Contains(dst)) {
+		return false
+	}
+	return r.own(netip.AddrFrom16([16]byte(ip[48:64]))) && sum16(ip[8:40+n], []byte{byte(n >> 8), byte(n), 0, 58}) == 0xFFFF
 }
 
 // sendBack sends an answer to whom it asked for, through the port by which that came.

@@ -38,7 +38,9 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *fabric.Frame)
 		return
 	}
 	if s.learn && !p.down { // what a device delivers after its link went down is not learned
-		in.fdb.Learn(h.Src, p.number, s.era.second(now))
+		if in.fdb.Learn(h.Src, p.number, s.era.second(now)) {
+			s.followNeighbours(p, in, h.Src)
+		}
 	}
 	if s.routes != nil && s.routes.own && (h.Dst.Multicast() || h.Dst == s.routes.mac) && s.answer(now, p, f, &h) {
 		s.sendPending(now, p)

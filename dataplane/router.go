@@ -10,7 +10,8 @@ import (
 
 // The little that a router says itself, so that hosts find it: answers to ARP
 // requests, to neighbour solicitations and to echo requests. Each is written over
-// what asked, and leaves through the port where that came in. Left out: duplicate address detection.
+// what asked, and leaves through the port where that came in. A host that is about to take an address of the router's
+// is told so. Left out: that the router itself asks whether an address is taken.
 
 // bounce makes a frame an answer to its sender. It leaves behind what came before it (sendPending).
 func (s *Switch) bounce(p *switchPort, f *fabric.Frame) {
@@ -25,10 +26,20 @@ func (s *Switch) bounce(p *switchPort, f *fabric.Frame) {
 // router, and reports whether the frame was one.
 func (s *Switch) answer(now units.Time, p *switchPort, f *fabric.Frame, h *wire.Header) bool {
 	b := p.env.Bytes(f)
-	if s.routes.neighbours != nil && s.learnNeighbour(p, f, h) && h.Dst == s.routes.mac {
-		s.discard(now, p, f, fabric.DropToRouter) // it has done what it was for
-		return true
+	if s.routes.neighbours != nil {
+		answer, asked := s.learnNeighbour(p, f, h)
+		switch {
+		case !answer || h.Dst != s.routes.mac:
+		case asked: // it has done what it was for, and is no loss
+			p.taken[f.Prio&7]++
+			p.env.Free(*f)
+			return true
+		default:
+			s.discard(now, p, f, fabric.DropToRouter)
+			return true
+		}
 	}
+	toAll := false
 	switch {
 	case h.EtherType == wire.TypeARP:
 		target, ok := wire.ARPTarget(b[h.Payload:])
@@ -42,11 +53,13 @@ func (s *Switch) answer(now units.Time, p *switchPort, f *fabric.Frame, h *wire.
 			return false
 		}
 		f.Len = uint16(h.L3 + wire.AdvertisementLen)
-		wire.Advertise(p.env.Bytes(f)[h.L3:], s.routes.mac)
+		toAll = wire.Advertise(p.env.Bytes(f)[h.L3:], s.routes.mac)
 	default:
 		return false
 	}
-	s.bounce(p, f)
+	if s.bounce(p, f); toAll {
+		wire.AllNodes.Put(p.env.Bytes(f))
+	}
 	return true
 }
 

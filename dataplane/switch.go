@@ -103,6 +103,7 @@ type switchPort struct {
 	stats      fabric.PortStats
 	copied     [pfc.Classes]uint64 // copies made of frames that were received here
 	made       [pfc.Classes]uint64 // frames that the switch itself made at this port
+	taken      [pfc.Classes]uint64 // frames that ended here, for the switch itself
 	timerAt    units.Time          // of neighbours whose home is here, and of the port's announcement
 	log        *eventLog           // of what happened here; nil: it is not kept
 	history    *pfc.History        // of pauses; the same
@@ -110,7 +111,7 @@ type switchPort struct {
 	announcer  *announcer          // nil: it sends none, and reads none
 	lanes      *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
-	_          [120]byte
+	_          [56]byte
 }
 
 // switchWorker is what belongs to one worker.

@@ -103,8 +103,9 @@ func (t *Table) old(at *place, e Entry, now Second) bool {
 	return e.Kind() == Learned && t.age != 0 && int32(uint32(now)-at.confirmed.Load()) > int32(t.age)
 }
 
-// Learn remembers that mac is behind a port, unless it has a place of its own.
-func (t *Table) Learn(mac wire.MAC, port int, now Second) {
+// Learn remembers that mac is behind a port, unless it has a place of its own. It reports whether that was not known: it
+// was unknown, or behind another port.
+func (t *Table) Learn(mac wire.MAC, port int, now Second) (news bool) {
 	known := false
 	t.probe(mac, func(at *place, e Entry) bool {
 		if e == 0 || e.MAC() != mac {
@@ -118,6 +119,7 @@ func (t *Table) Learn(mac wire.MAC, port int, now Second) {
 	if !known {
 		t.Insert(NewEntry(mac, uint16(port), Learned), now)
 	}
+	return !known
 }
 
 // Insert makes an entry, or changes that of its address. It reports false if there is no place.

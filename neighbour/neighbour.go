@@ -84,6 +84,16 @@ func (n *Neighbour) Update(says *wire.Binding, is fdb.Entry) (changed bool) {
 	return was != is
 }
 
+// Move notes that the station that the neighbour was found at is behind another port, and reports whether that is news.
+// The neighbour has not said so itself: how long its answer is valid does not change. Any worker calls it.
+func (n *Neighbour) Move(mac wire.MAC, port uint16) (changed bool) {
+	was, state := n.Load()
+	if state != Known || was.MAC() != mac || was.Value() == port {
+		return false
+	}
+	return n.word.CompareAndSwap(uint64(was), uint64(fdb.NewEntry(mac, port, Known.Kind())))
+}
+
 // Restart forgets what is known: it is asked again at once.
 func (n *Neighbour) Restart(now units.Time) {
 	n.word.Store(uint64(Incomplete))

@@ -142,6 +142,20 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	n := New(Place{})
+	if n.Move(mac, 6) || n.Move(0, 6) {
+		t.Error("a station moves that is nobody's")
+	}
+	n.Update(&wire.Binding{MAC: mac}, at(mac))
+	if n.Move(other, 6) || n.Move(mac, 5) || !n.Move(mac, 6) {
+		t.Error("it moves with another station, without one, or not with its own")
+	}
+	if e, state := n.Load(); e.MAC() != mac || e.Value() != 6 || state != Known {
+		t.Errorf("it has moved to %x, %v", e, state)
+	}
+	if got, want := serve(n, 0, 32), []string{"30!"}; got[0] != want[0] {
+		t.Errorf("one that moved is asked at %q, not %q", got, want)
+	}
+	n = New(Place{})
 	n.Update(&wire.Binding{MAC: mac}, at(mac))
 	if moved := fdb.NewEntry(mac, 6, Known.Kind()); !n.Update(&wire.Binding{MAC: mac}, moved) {
 		t.Error("a station that has moved to another port is not followed")

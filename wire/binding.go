@@ -43,27 +43,17 @@ func NDBinding(ip []byte, length int) (b Binding, ok bool) {
 	if target.IsMulticast() || from.IsMulticast() {
 		return b, false
 	}
-	kind := byte(1) // of an option: the source's address
+	kind := byte(ndSource)
 	switch solicited := ip[44]&0x40 != 0; {
 	case ip[40] == 135 && !from.IsUnspecified():
 		b.Addr, b.Override = from, true
 	case ip[40] == 136 && !(solicited && ip[24] == 0xFF):
-		b.Addr, b.Override, b.Answer, kind = target, ip[44]&0x20 != 0, true, 2
+		b.Addr, b.Override, b.Answer, kind = target, ip[44]&0x20 != 0, true, ndTarget
 	default:
 		return b, false
 	}
-	for rest := ip[IPv6Len+ndLen : end]; len(rest) > 0; {
-		n := 8
-		if len(rest) >= 2 {
-			n = 8 * int(rest[1])
-		}
-		if n == 0 || n > len(rest) {
-			return b, false
-		}
-		if rest[0] == kind && n == ndOptionLen {
-			b.MAC = MACAt(rest[2:])
-		}
-		rest = rest[n:]
+	if b.MAC, ok = ndMAC(ip[IPv6Len+ndLen:end], kind); !ok {
+		return b, false
 	}
 	return b, !b.MAC.Multicast() && (b.MAC != 0 || b.Answer)
 }
@@ -94,7 +84,7 @@ func Solicit(b []byte, mac, to MAC, from, target netip.Addr) int {
 	copy(ip[8:], src[:])
 	copy(ip[24:], dst[:])
 	if to.Put(b); to == 0 { // to all whose address ends so (RFC 4291 section 2.7.1, RFC 2464 section 7)
-		copy(ip[24:], []byte{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF})
+		copy(ip[24:], solicitedNodes[:])
 		copy(b, []byte{0x33, 0x33, 0xFF, dst[13], dst[14], dst[15]})
 	}
 	mac.Put(b[6:])

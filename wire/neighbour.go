@@ -41,32 +41,78 @@ func AnswerARP(a []byte, mac MAC) {
 
 // SolicitationTarget returns for which address a neighbour solicitation asks
 // (RFC 4861 section 7.1.1). ip is the packet from the IPv6 header on; length is
-// how many bytes of the frame there are. ok is false if it is none, is broken, is
-// not all at hand, or comes from a host that has no address yet.
+// how many bytes of the frame there are. ok is false if it is none, is broken, or is
+// not all at hand.
 func SolicitationTarget(ip []byte, length int) (target netip.Addr, ok bool) {
 	if !IPv6OK(ip, length) || ip[6] != ProtoICMPv6 || ip[7] != 255 {
 		return target, false
 	}
 	end := IPv6Len + int(binary.BigEndian.Uint16(ip[4:]))
-	from := netip.AddrFrom16([16]byte(ip[8:24]))
-	if end < IPv6Len+ndLen || end > len(ip) || ip[40] != 135 || ip[41] != 0 || from.IsUnspecified() || ICMPv6Sum(ip[:end]) != 0xFFFF {
+	if end < IPv6Len+ndLen || end > len(ip) || ip[40] != 135 || ip[41] != 0 || ICMPv6Sum(ip[:end]) != 0xFFFF {
+		return target, false
+	}
+	from, to := netip.AddrFrom16([16]byte(ip[8:24])), [16]byte(ip[24:40])
+	mac, ok := ndMAC(ip[IPv6Len+ndLen:end], ndSource)
+	if !ok || from.IsMulticast() || from.IsLoopback() {
+		return target, false
+	}
+	if from.IsUnspecified() && (mac != 0 || [13]byte(to[:13]) != solicitedNodes) {
 		return target, false
 	}
 	return netip.AddrFrom16([16]byte(ip[48:64])), true
 }
 
 // Advertise makes a neighbour advertisement of a solicitation: the target is a
-// router, at mac. ip has AdvertisementLen bytes.
-func Advertise(ip []byte, mac MAC) {
+// router, at mac. ip has AdvertisementLen bytes. Who has no address yet cannot be answered alone: the packet is then
+// for AllNodes, and toAll is true.
+func Advertise(ip []byte, mac MAC) (toAll bool) {
+	const router, solicited, override = 1 << 31, 1 << 30, 1 << 29
 	ip = ip[:AdvertisementLen]
 	binary.BigEndian.PutUint16(ip[4:], ndLen+ndOptionLen)
 	copy(ip[24:40], ip[8:24])
 	copy(ip[8:24], ip[48:64])
 	ip[40], ip[41], ip[42], ip[43] = 136, 0, 0, 0
-	binary.BigEndian.PutUint32(ip[44:], 0xE000_0000) // router, solicited, override
-	ip[64], ip[65] = 2, 1                            // target link-layer address, 8 bytes
+	flags := uint32(router | solicited | override)
+	if toAll = [16]byte(ip[24:40]) == [16]byte{}; toAll {
+		ip[24], ip[25], ip[39] = 0xFF, 2, 1
+		flags &^= solicited
+	}
+	binary.BigEndian.PutUint32(ip[44:], flags)
+	ip[64], ip[65] = 2, 1 // target link-layer address, 8 bytes
 	mac.Put(ip[66:])
 	binary.BigEndian.PutUint16(ip[42:], ^ICMPv6Sum(ip))
+	return toAll
+}
+
+// Kinds of options that have an address of the link (RFC 4861 section 4.6.1).
+const (
+	ndSource = 1
+	ndTarget = 2
+)
+
+// AllNodes is where all hosts of a link hear packets to ff02::1 (RFC 2464 section 7).
+const AllNodes MAC = 0x3333_0000_0001
+
+// solicitedNodes is how the groups begin in which hosts are asked for (RFC 4291 section 2.7.1).
+var solicitedNodes = [13]byte{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF}
+
+// ndMAC finds the address of the link in options of neighbour discovery; 0: there is none of the kind. ok is false if an
+// option is broken, so that the packet does not count.
+func ndMAC(options []byte, kind byte) (mac MAC, ok bool) {
+	for rest := options; len(rest) > 0; {
+		n := 8
+		if len(rest) >= 2 {
+			n = 8 * int(rest[1])
+		}
+		if n == 0 || n > len(rest) {
+			return 0, false
+		}
+		if rest[0] == kind && n == ndOptionLen {
+			mac = MACAt(rest[2:])
+		}
+		rest = rest[n:]
+	}
+	return mac, true
 }
 
 // IsICMPv6 reports whether an IP packet is one of ICMPv6, without extension headers.
@@ -86,7 +132,7 @@ func ICMPv6Sum(ip []byte) uint16 {
 // payload that is not at hand does not matter, and one that was broken stays so.
 func AnswerEcho(ip []byte) bool {
 	if ip[0]>>4 == 6 {
-		if len(ip) < IPv6Len+4 || ip[6] != ProtoICMPv6 || ip[40] != 128 || ip[41] != 0 {
+		if len(ip) < IPv6Len+4 || binary.BigEndian.Uint16(ip[4:]) < icmpLen || ip[6] != ProtoICMPv6 || ip[40] != 128 || ip[41] != 0 {
 			return false
 		}
 		swap(ip[8:24], ip[24:40])
@@ -95,7 +141,7 @@ func AnswerEcho(ip []byte) bool {
 		return true
 	}
 	at := int(ip[0]&15) * 4
-	if len(ip) < at+4 || ip[9] != ProtoICMP || binary.BigEndian.Uint16(ip[6:])&0x3FFF != 0 || ip[at] != 8 || ip[at+1] != 0 {
+	if len(ip) < at+4 || int(binary.BigEndian.Uint16(ip[2:])) < at+icmpLen || ip[9] != ProtoICMP || binary.BigEndian.Uint16(ip[6:])&0x3FFF != 0 || ip[at] != 8 || ip[at+1] != 0 {
 		return false
 	}
 	swap(ip[12:16], ip[16:20])

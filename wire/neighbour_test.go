@@ -101,19 +101,31 @@ func TestSolicitationsThatAreNone(t *testing.T) {
 		}
 		return ip
 	}
+	// unknown makes it that of a host that is about to take the target (RFC 4862 section 5.4.2); another option is in place of
+	// its address of the link.
+	unknown := func(ip []byte) { clear(ip[8:24]); ip[64] = 14 }
 	for name, ip := range map[string][]byte{
-		"a wrong checksum":    made(func(ip []byte) { ip[43]++ }, false),
-		"routed":              made(func(ip []byte) { ip[7] = 254 }, true),
-		"a code":              made(func(ip []byte) { ip[41] = 1 }, true),
-		"an advertisement":    made(func(ip []byte) { ip[40] = 136 }, true),
-		"from no address":     made(func(ip []byte) { clear(ip[8:24]) }, true),
-		"another protocol":    made(func(ip []byte) { ip[6] = ProtoUDP }, true),
-		"not all of it":       made(func(ip []byte) {}, true)[:IPv6Len+ndLen-1],
-		"IPv4 in its first 4": made(func(ip []byte) { ip[0] = 0x45 }, true),
+		"a wrong checksum":                   made(func(ip []byte) { ip[43]++ }, false),
+		"routed":                             made(func(ip []byte) { ip[7] = 254 }, true),
+		"a code":                             made(func(ip []byte) { ip[41] = 1 }, true),
+		"an advertisement":                   made(func(ip []byte) { ip[40] = 136 }, true),
+		"from no address, to one host alone": made(func(ip []byte) { unknown(ip); copy(ip[24:40], ip[48:64]) }, true),
+		"from no address, but with one of a link": made(func(ip []byte) { clear(ip[8:24]) }, true),
+		"from a group":             made(func(ip []byte) { ip[8], ip[9] = 0xFF, 2 }, true),
+		"from a host itself":       made(func(ip []byte) { clear(ip[8:24]); ip[23] = 1 }, true),
+		"an option of no length":   made(func(ip []byte) { ip[65] = 0 }, true),
+		"an option beyond its end": made(func(ip []byte) { ip[65] = 2 }, true),
+		"another protocol":         made(func(ip []byte) { ip[6] = ProtoUDP }, true),
+		"not all of it":            made(func(ip []byte) {}, true)[:IPv6Len+ndLen-1],
+		"IPv4 in its first 4":      made(func(ip []byte) { ip[0] = 0x45 }, true),
 	} {
 		if got, ok := SolicitationTarget(ip, len(ip)); ok {
 			t.Errorf("%s: asks for %v", name, got)
 		}
+	}
+	probe := made(unknown, true)
+	if got, ok := SolicitationTarget(probe, len(probe)); !ok || got != target {
+		t.Errorf("a host that is about to take an address asks for %v, %v", got, ok)
 	}
 	brief := made(func(ip []byte) { ip[5] -= ndOptionLen }, false)[:IPv6Len+ndLen] // without the address of who asks
 	brief[42], brief[43] = 0, 0
@@ -174,5 +186,46 @@ func TestARPByAnother(t *testing.T) {
 	same(t, "reply", ofARP(arp), []any{layers.ARPReply, theirMAC, target, ourMAC, from})
 	if _, ok := ARPTarget(a); ok {
 		t.Error("a reply asks for something")
+	}
+}
+
+// A host that asks for an address that it is about to take has none yet: all are told that it is taken (RFC 4861 section
+// 7.2.4).
+func TestAddressThatIsTaken(t *testing.T) {
+	target := netip.MustParseAddr("fd00::1234:5678")
+	b := make([]byte, SolicitLen)
+	Solicit(b, ourMAC, 0, netip.IPv6Unspecified(), target)
+	if !Advertise(b[EthernetLen:], theirMAC) {
+		t.Error("the answer is for one host alone")
+	}
+	AllNodes.Put(b)
+	p := decoded(t, b)
+	ip := p.Layer(layers.LayerTypeIPv6).(*layers.IPv6)
+	na := p.Layer(layers.LayerTypeICMPv6NeighborAdvertisement).(*layers.ICMPv6NeighborAdvertisement)
+	same(t, "from, to, target", []any{ip.SrcIP, ip.DstIP, na.TargetAddress}, []any{target, "ff02::1", target})
+	same(t, "to, flags, options", []any{MACAt(b), na.Router(), na.Solicited(), na.Override(), len(na.Options), MACAt(na.Options[0].Data)},
+		[]any{"33:33:00:00:00:01", true, false, true, 1, theirMAC})
+	checked(t, p, b)
+}
+
+// An echo request is answered only if its packet has all of the header: padding of a frame is no request.
+func TestEchoThatIsNone(t *testing.T) {
+	v4 := func(total int) []byte {
+		ip := make([]byte, 46)
+		ip[0], ip[3], ip[8], ip[9], ip[20] = 0x45, byte(total), 64, ProtoICMP, 8
+		return ip
+	}
+	v6 := func(payload int) []byte {
+		ip := make([]byte, 60)
+		ip[0], ip[5], ip[6], ip[7], ip[40] = 0x60, byte(payload), ProtoICMPv6, 64, 128
+		return ip
+	}
+	for length := range 9 {
+		for _, ip := range [][]byte{v4(IPv4Len + length), v6(length)} {
+			was := bytes.Clone(ip)
+			if did := AnswerEcho(ip); did != (length == 8) || did == bytes.Equal(ip, was) {
+				t.Errorf("IPv%d with %d bytes of ICMP: answered %v, %x", ip[0]>>4, length, did, ip)
+			}
+		}
 	}
 }
