@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"photon/wire"
 )
@@ -102,16 +103,25 @@ func (i *Info) Encode(chassis wire.MAC) []byte {
 	return b
 }
 
-// cut is what fits into an identifier, after its subtype.
-func cut(s string) string { return s[:min(len(s), 255)] }
+// cut is what fits into an identifier, after its subtype, in whole characters.
+func cut(s string) string {
+	if len(s) <= 255 {
+		return s
+	}
+	end := 255
+	for end > 255-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}
 
 func appendTLV(b []byte, kind int, value []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(kind<<9|len(value)))
 	return append(b, value...)
 }
 
-// Decode reads a frame from its Ethernet header on. What it does not know it skips; a DCBX TLV that is broken counts
-// as not there, and DCBX.Broken counts it. Errors: ErrNotLLDP, ErrOrder, ErrShort.
+// Decode reads a frame from its Ethernet header on. What it does not know it skips, and TLVs that are
+// broken and need not be there; DCBX.Broken counts those of DCBX. Errors: ErrNotLLDP, ErrOrder, ErrShort.
 func (i *Info) Decode(b []byte) error {
 	*i = Info{}
 	if len(b) < wire.EthernetLen || binary.BigEndian.Uint16(b[12:]) != EtherType {
@@ -145,6 +155,8 @@ func (i *Info) Decode(b []byte) error {
 	}
 }
 
+// take reads a TLV. One that is broken ends a frame only if all frames must have it (802.1AB-2016 clause 9.2.7.7); others
+// count as not there.
 func (i *Info) take(kind int, value []byte) error {
 	switch kind {
 	case tlvChassis, tlvPort:
@@ -168,15 +180,13 @@ func (i *Info) take(kind int, value []byte) error {
 	case tlvSystemText:
 		i.SystemText = readable(value)
 	case tlvCapabilities:
-		if len(value) < 4 {
-			return ErrShort
+		if len(value) >= 4 {
+			i.Capabilities = binary.BigEndian.Uint16(value[2:])
 		}
-		i.Capabilities = binary.BigEndian.Uint16(value[2:])
 	case tlvOrganization:
-		if len(value) < 4 {
-			return ErrShort
+		if len(value) >= 4 {
+			i.DCBX.take(value)
 		}
-		i.DCBX.take(value)
 	}
 	return nil
 }

@@ -127,6 +127,41 @@ func TestWhatIsBroken(t *testing.T) {
 	}
 }
 
+// A TLV that a frame may leave out and that is too short counts as left out; all others are read (802.1AB-2016 clause
+// 9.2.7.7).
+func TestShortTLVIsLeftOut(t *testing.T) {
+	good, err := hex.DecodeString(fromHost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want Info
+	if err := want.Decode(good); err != nil {
+		t.Fatal(err)
+	}
+	const behindTTL = 14 + 9 + 9 + 4 // the lengths of what comes first
+	for _, short := range [][]byte{{7 << 1, 0}, {7 << 1, 2, 0, 4}, {7 << 1, 3, 0, 4, 0}, {127 << 1, 0}, {127 << 1, 3, 0, 0x80, 0xC2}} {
+		var got Info
+		if err := got.Decode(slices.Concat(good[:behindTTL], short, good[behindTTL:])); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%x: %v\n got %+v\nwant %+v", short, err, got, want)
+		}
+	}
+}
+
+// A text of more than 255 bytes is cut between two characters.
+func TestLongTextIsCut(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{strings.Repeat("a", 300), strings.Repeat("a", 255)},
+		{strings.Repeat("é", 200), strings.Repeat("é", 127)},
+		{"a" + strings.Repeat("é", 127), "a" + strings.Repeat("é", 127)},
+		{strings.Repeat("龍", 100), strings.Repeat("龍", 85)},
+		{"ab" + strings.Repeat("😀", 80), "ab" + strings.Repeat("😀", 63)},
+	} {
+		if got := cut(c.text); got != c.want {
+			t.Errorf("%d bytes became %q", len(c.text), got)
+		}
+	}
+}
+
 // A TLV of DCBX that is too short, too long, or names a class that there is not, is counted and says nothing; those beside
 // it are read.
 func TestBrokenDCBX(t *testing.T) {
