@@ -324,8 +324,8 @@ func (n *Node) Leave(now units.Time, number int) {
 	n.deliver(now, p)
 }
 
-// storm makes the XOFFs that are due, and the XONs of rules that are over. A rule that paused nothing, because it was over
-// before it began to be in force, has none: it would be taken for the peer's, which may have paused the port.
+// storm makes the XOFFs that are due, and the XONs of rules that are over. A rule that paused nothing, because it was
+// over before it was in force, has none: it would be taken for the peer's, which may have paused the port.
 func (p *port) storm(now units.Time) {
 	for i := range p.rules {
 		r := &p.rules[i]

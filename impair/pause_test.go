@@ -54,7 +54,8 @@ func TestPausesComeToTheInstant(t *testing.T) {
 		slices.Sort(begins)
 		specs := map[units.Time]map[int]Spec{80: nil}
 		for i, begin := range begins[:2] {
-			r := Rule{Do: Pause, Priority: rapid.IntRange(-1, 7).Draw(rt, "priority"), Every: instant("every", 1), Start: instant("start", 0)}
+			r := Rule{Do: Pause, Priority: rapid.IntRange(-1, 7).Draw(rt, "priority")}
+			r.Every, r.Start = instant("every", 1), instant("start", 0)
 			if rapid.Bool().Draw(rt, "stops") {
 				r.Stop = r.Start + instant("for", 1)
 			}

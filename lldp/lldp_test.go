@@ -306,8 +306,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A table is a list of what was said, gone through from the first to the last: who spoke at a port and is silent for longer
-// than it said has gone, and so has who said so; all that went at once are told of, each at its port.
+// A table is a list of what was said, gone through from the first to the last: who spoke at a port and is silent for
+// longer than it said has gone, and so has who said so; all that went at once are told of, each at its port.
 func TestTableIsAList(t *testing.T) {
 	type entry struct {
 		port  int
@@ -330,10 +330,14 @@ func TestTableIsAList(t *testing.T) {
 			"say": func(t *rapid.T) {
 				port := rapid.IntRange(0, 2).Draw(t, "port")
 				i := Info{
-					Chassis: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "chassis"), Port: rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "name"),
-					TTL: uint16(rapid.IntRange(0, 4).Draw(t, "TTL")), SystemName: rapid.StringN(0, 2, -1).Draw(t, "system"),
+					Chassis:    rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "chassis"),
+					Port:       rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "name"),
+					TTL:        uint16(rapid.IntRange(0, 4).Draw(t, "TTL")),
+					SystemName: rapid.StringN(0, 2, -1).Draw(t, "system"),
 				}
-				known := slices.IndexFunc(list, func(e entry) bool { return e.port == port && e.info.Chassis == i.Chassis && e.info.Port == i.Port })
+				known := slices.IndexFunc(list, func(e entry) bool {
+					return e.port == port && e.info.Chassis == i.Chassis && e.info.Port == i.Port
+				})
 				isNew := false
 				switch until := now.Add(time.Duration(i.TTL) * time.Second); {
 				case known >= 0 && i.TTL == 0:

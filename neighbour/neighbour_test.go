@@ -28,7 +28,8 @@ func serve(n *Neighbour, from, seconds units.Time) (happened []string) {
 		before, _ := n.Load()
 		do := n.Serve(now)
 		if after, _ := n.Load(); do.Changed != (after != before) {
-			happened = append(happened, fmt.Sprintf("from %x to %x at %v, changed %v", before, after, now.Seconds(), do.Changed))
+			text := fmt.Sprintf("from %x to %x at %v, changed %v", before, after, now.Seconds(), do.Changed)
+			happened = append(happened, text)
 		}
 		if do.Ask {
 			n.Asked()

@@ -40,7 +40,8 @@ func TestFrameBytes(t *testing.T) {
 func TestPauseStopsAll(t *testing.T) {
 	b, _ := hex.DecodeString("0180c2000001" + "0200000000aa" + "8808" + "0001" + "1234" + strings.Repeat("ee", 42))
 	var f Frame
-	want := Frame{Global: true, Enable: 0xFF, Quanta: [8]uint16{0x1234, 0x1234, 0x1234, 0x1234, 0x1234, 0x1234, 0x1234, 0x1234}}
+	const q = 0x1234
+	want := Frame{Global: true, Enable: 0xFF, Quanta: [8]uint16{q, q, q, q, q, q, q, q}}
 	if err := f.Decode(b); err != nil || f != want {
 		t.Errorf("%+v, %v", f, err)
 	}

@@ -144,8 +144,8 @@ func anyThresholds(t *rapid.T) (all [Classes]Thresholds) {
 }
 
 // Several ports with several lossless priorities share a pool with lossy frames. Frames come alone or as many
-// together as there is room for, leave, thresholds change, and so do the priorities that have some, and links are replaced;
-// peers obey or not. At every step
+// together as there is room for, leave, thresholds change, and so do the priorities that have some, and links are
+// replaced; peers obey or not. At every step
 // accounts, pool, XOFF, XON and refreshes are what the slow twin says.
 func TestIngressIsAsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -229,7 +229,8 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 				g.Configure(p.thresholds, pause, rate)
 			case 8, 9: // other priorities have thresholds
 				was := p.enabled
-				p.enabled = rapid.SampledFrom([]uint8{lossless, lossless, lossless &^ (1 << 7), 1 << 0}).Draw(t, "enabled")
+				sets := []uint8{lossless, lossless, lossless &^ (1 << 7), 1 << 0}
+				p.enabled = rapid.SampledFrom(sets).Draw(t, "enabled")
 				p.thresholds = anyThresholds(t)
 				g.Restart(now, p.enabled, false)
 				g.Configure(p.thresholds, pause, rate)

@@ -288,7 +288,8 @@ func TestPopSoleIsTheSame(t *testing.T) {
 		const flows = 4
 		short, long := NewPacer[struct{}](flows, Tenant{Weight: 1}), NewPacer[struct{}](flows, Tenant{Weight: 1})
 		for f := range flows {
-			weight, tenant := rapid.IntRange(1, 3).Draw(t, "weight"), rapid.SampledFrom([]int{-1, -1, -1, 0}).Draw(t, "tenant")
+			weight := rapid.IntRange(1, 3).Draw(t, "weight")
+			tenant := rapid.SampledFrom([]int{-1, -1, -1, 0}).Draw(t, "tenant")
 			short.Join(f, weight, tenant)
 			long.Join(f, weight, tenant)
 		}
@@ -296,7 +297,8 @@ func TestPopSoleIsTheSame(t *testing.T) {
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			now += units.Time(rapid.IntRange(0, 2).Draw(t, "later")) * units.Microsecond
 			if rapid.Bool().Draw(t, "waits") {
-				f, class := rapid.IntRange(0, flows-1).Draw(t, "flow"), uint8(rapid.SampledFrom([]int{0, 3, 7}).Draw(t, "class"))
+				f := rapid.IntRange(0, flows-1).Draw(t, "flow")
+				class := rapid.SampledFrom([]uint8{0, 3, 7}).Draw(t, "class")
 				at := now + units.Time(rapid.IntRange(-1, 3).Draw(t, "in"))*units.Microsecond
 				short.Wait(f, class, at)
 				long.Wait(f, class, at)
@@ -316,7 +318,7 @@ func TestPopSoleIsTheSame(t *testing.T) {
 				taken++
 			}
 			if f, d := pop(long); f != flow || d != due {
-				t.Fatalf("at %v flow %d, due at %v, is served, should be %d, due at %v (short: %v)", now, flow, due, f, d, ok)
+				t.Fatalf("at %v flow %d, due at %v, is served, should be %d, due at %v", now, flow, due, f, d)
 			}
 		}
 	})

@@ -8,28 +8,31 @@ import (
 
 	"photon/ratelimit"
 	"photon/units"
-	"photon/wire"
 )
 
 // rules are the defaults that follow from a network, by their words: in real numbers, in seconds, bits a second and
 // bytes. What is unknown of a network is as the words of Network's guesses have it.
 var rules = map[string]func(n Network) float64{
-	"1/1000 of the line":                                              func(n Network) float64 { return float64(n.Line) / 1000 },
-	"1/10000 of the line":                                             func(n Network) float64 { return float64(n.Line) / 10_000 },
-	"100 KB per 25 Gbit/s of the line":                                func(n Network) float64 { return 100e3 / 25e9 * float64(n.Line) },
-	"400 KB per 25 Gbit/s of the line":                                func(n Network) float64 { return 400e3 / 25e9 * float64(n.Line) },
-	"4 KB per 25 Gbit/s of the line":                                  func(n Network) float64 { return 4e3 / 25e9 * float64(n.Line) },
-	"5 Mbit/s per 25 Gbit/s of the line":                              func(n Network) float64 { return 5e6 / 25e9 * float64(n.Line) },
-	"50 Mbit/s per 25 Gbit/s of the line":                             func(n Network) float64 { return 50e6 / 25e9 * float64(n.Line) },
-	"10 Mbit/s per 10 Gbit/s of the line":                             func(n Network) float64 { return 10e6 / 10e9 * float64(n.Line) },
-	"half of what the line carries in 80us":                           func(n Network) float64 { return float64(n.Line) / 8 * 80e-6 / 2 },
-	"max(50us, largest base RTT)":                                     func(n Network) float64 { return max(50e-6, n.RTT.Seconds()) },
-	"the largest base RTT, 20us if unknown":                           knownRTT,
-	"base RTT of the longest path":                                    longestPath,
-	"base RTT of the longest path, and a full packet":                 func(n Network) float64 { return longestPath(n) + packets(n, 1) },
-	"a tenth of the line's bytes in the base RTT of the longest path": func(n Network) float64 { return float64(n.Line) / 8 * longestPath(n) / 10 },
-	"four full packets":                                               func(n Network) float64 { return packets(n, 4) },
-	"five times base_target of the default":                           func(n Network) float64 { return 5 * longestPath(n) },
+	"1/1000 of the line":                    ofLine(1. / 1000),
+	"1/10000 of the line":                   ofLine(1. / 10_000),
+	"100 KB per 25 Gbit/s of the line":      ofLine(100e3 / 25e9),
+	"400 KB per 25 Gbit/s of the line":      ofLine(400e3 / 25e9),
+	"4 KB per 25 Gbit/s of the line":        ofLine(4e3 / 25e9),
+	"5 Mbit/s per 25 Gbit/s of the line":    ofLine(5e6 / 25e9),
+	"50 Mbit/s per 25 Gbit/s of the line":   ofLine(50e6 / 25e9),
+	"10 Mbit/s per 10 Gbit/s of the line":   ofLine(10e6 / 10e9),
+	"half of what the line carries in 80us": ofLine(80e-6 / 8 / 2),
+	"the largest base RTT, 20us if unknown": knownRTT,
+	"base RTT of the longest path":          longestPath,
+	"four full packets":                     func(n Network) float64 { return packets(n, 4) },
+	"five times base_target of the default": func(n Network) float64 { return 5 * longestPath(n) },
+	"max(50us, largest base RTT)":           func(n Network) float64 { return max(50e-6, n.RTT.Seconds()) },
+	"base RTT of the longest path, and a full packet": func(n Network) float64 {
+		return longestPath(n) + packets(n, 1)
+	},
+	"a tenth of the line's bytes in the base RTT of the longest path": func(n Network) float64 {
+		return float64(n.Line) / 8 * longestPath(n) / 10
+	},
 	"13/12 of the largest base RTT, and six full frames of 1100 B or more": func(n Network) float64 {
 		return knownRTT(n)*13/12 + 6*8*max(1100, float64(n.Packet))/float64(n.Line)
 	},
@@ -48,6 +51,10 @@ var rules = map[string]func(n Network) float64{
 	"min(1/128, 0.1/N), N long flows where the experiment fixes them": func(n Network) float64 {
 		return min(1./128, 0.1/max(1, float64(n.LongFlows)))
 	},
+}
+
+func ofLine(part float64) func(Network) float64 {
+	return func(n Network) float64 { return part * float64(n.Line) }
 }
 
 func knownRTT(n Network) float64 { return cmp.Or(n.RTT.Seconds(), 20e-6) }
@@ -81,7 +88,7 @@ func TestRulesAreTheirWords(t *testing.T) {
 			for _, n := range networks {
 				got, err := valueOf(p.Rule(n))
 				if want := rule(n); err != nil || math.Abs(got-want) > 2e-4*want {
-					t.Errorf("%s of %s in %+v: %s, which is %v (%v), and by its words %v", p.Name, name, n, p.Rule(n), got, err, want)
+					t.Errorf("%s of %s in %+v: %s (%v, %v), and by its words %v", p.Name, name, n, p.Rule(n), got, err, want)
 				}
 			}
 		}
@@ -122,7 +129,8 @@ func TestPatchedTimelyIsPatched(t *testing.T) {
 		rp := parts.RP(nil)
 		rp.(ratelimit.Starter).StartAt(0, units.Gbps)
 		for i := range units.Time(2) {
-			rp.(ratelimit.Acker).Ack((1+i)*units.Millisecond, &ratelimit.Ack{RTT: 100 * units.Microsecond, Packet: uint64(i), Hops: make(wire.INT, wire.INTLen)})
+			a := ratelimit.Ack{RTT: 100 * units.Microsecond, Packet: uint64(i)}
+			rp.(ratelimit.Acker).Ack((1+i)*units.Millisecond, &a)
 		}
 		if got := float64(rp.Rate(3 * units.Millisecond)); math.Abs(got-want) > 1e4 {
 			t.Errorf("%s: %v, should be %v", name, got, want)
