@@ -241,6 +241,25 @@ func TestPCNPolledLate(t *testing.T) {
 	}
 }
 
+// A frame that comes in the very instant in which a period ends, or an empty one behind it, belongs to the next: it
+// is not in what is told of those before, however late that is asked for.
+func TestPCNFramesAtTheEndsOfPeriods(t *testing.T) {
+	for _, phase := range []Phase{Tick, FirstPacket} {
+		for periods := units.Time(1); periods <= 3; periods++ {
+			np := NewPCN(PCNParams{Period: 100 * us, Percent: 95, Phase: phase}, 1)
+			next := periods * 100 * us
+			np.Data(0, 0, wire.CE, 1000)
+			np.Data(next, 0, wire.ECT0, 2000)
+			if _, n, ok := np.Poll(next); !ok || n.ECN != wire.CE || n.Word != 80 {
+				t.Errorf("phase %d, the next frame %v later: %+v, %v", phase, next, n, ok)
+			}
+			if np.Next() != next+100*us {
+				t.Errorf("phase %d, the next frame %v later: its period ends at %v", phase, next, np.Next())
+			}
+		}
+	}
+}
+
 func TestDCQCNAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		interval := 50 * units.Microsecond

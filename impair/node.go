@@ -36,6 +36,7 @@ type rule struct {
 	Rule
 	matched uint64     // frames that matched
 	due     units.Time // Pause: the next
+	paused  bool       // Pause: an XOFF of it came
 }
 
 // delayedFrame is a frame that is held back until an instant, or until some others have passed.
@@ -323,11 +324,17 @@ func (n *Node) Leave(now units.Time, number int) {
 	n.deliver(now, p)
 }
 
-// storm makes the XOFFs that are due.
+// storm makes the XOFFs that are due, and the XONs of rules that are over. A rule that paused nothing, because it was
+// over before it was in force, has none: it would be taken for the peer's, which may have paused the port.
 func (p *port) storm(now units.Time) {
 	for i := range p.rules {
 		r := &p.rules[i]
 		if r.due > now {
+			continue
+		}
+		over := now >= r.Stop
+		if over && !r.paused {
+			r.due = units.Never
 			continue
 		}
 		what := pfc.Frame{Enable: 0xFF}
@@ -335,7 +342,7 @@ func (p *port) storm(now units.Time) {
 			what.Enable = 1 << r.Priority
 		}
 		for prio := range pfc.Classes {
-			if what.Enable>>prio&1 != 0 && now < r.Stop { // the last one lets go
+			if what.Enable>>prio&1 != 0 && !over {
 				what.Quanta[prio] = pfc.MaxQuanta
 			}
 		}
@@ -343,8 +350,9 @@ func (p *port) storm(now units.Time) {
 			what.Encode(p.env.Bytes(&f), source)
 			p.out = append(p.out, f)
 			p.count.Pauses++
+			r.paused = true
 		}
-		if r.due = min(now.Add(r.Every), r.Stop); now >= r.Stop {
+		if r.due = min(now.Add(r.Every), r.Stop); over {
 			r.due = units.Never
 		}
 	}

@@ -63,7 +63,7 @@ func (n *Node) Set(now units.Time, laps uint64, c *Change) {
 // released are rules that take back the pauses that those of the port have sent.
 func (p *port) released(now units.Time) (all []rule) {
 	for _, r := range p.rules {
-		if r.Do == Pause && now >= r.Start && r.due < units.Never {
+		if r.paused && r.due < units.Never {
 			r.Stop, r.due = now, now
 			all = append(all, r)
 		}

@@ -16,6 +16,27 @@ type taker struct {
 	moved  units.Time // how far the clock was set back
 }
 
+// polled is a taker that its workers poll.
+type polled struct {
+	fabric.Asked
+	by []int
+}
+
+func (n *polled) Poll(_ units.Time, worker int) { n.by = append(n.by, worker) }
+
+// A node that its workers poll is polled behind rules, too, and one that is not is left alone.
+func TestNodesArePolled(t *testing.T) {
+	env := fabric.NewEnv(fabric.NewHeaderPool(), 1)
+	n := &polled{Asked: fabric.Asked{Node: &taker{env: env}}}
+	for _, node := range []fabric.Node{n, n.Asked, n.Node} {
+		x := New(node, []*fabric.Env{env}, []int{0}, nil, func(int, []byte) int { return 3 })
+		x.Poll(1, 7)
+	}
+	if len(n.by) != 1 || n.by[0] != 7 {
+		t.Errorf("polled by %v, should be by 7 once", n.by)
+	}
+}
+
 func (n *taker) Receive(_ units.Time, _ int, burst []fabric.Frame) {
 	for _, f := range burst {
 		b := n.env.Bytes(&f)

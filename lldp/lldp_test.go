@@ -341,6 +341,97 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// A table is a list of what was said, gone through from the first to the last: who spoke at a port and is silent for
+// longer than it said has gone, and so has who said so; all that went at once are told of, each at its port.
+func TestTableIsAList(t *testing.T) {
+	type entry struct {
+		port  int
+		info  Info
+		until time.Time
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var table Table
+		var list []entry
+		now, lost, aged := time.Unix(1000, 0), uint64(0), uint64(0)
+		of := func(port int) (infos []Info) {
+			for _, e := range list {
+				if e.port == port {
+					infos = append(infos, e.info)
+				}
+			}
+			return infos
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"say": func(t *rapid.T) {
+				port := rapid.IntRange(0, 2).Draw(t, "port")
+				i := Info{
+					Chassis:    rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "chassis"),
+					Port:       rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(t, "name"),
+					TTL:        uint16(rapid.IntRange(0, 4).Draw(t, "TTL")),
+					SystemName: rapid.StringN(0, 2, -1).Draw(t, "system"),
+				}
+				known := slices.IndexFunc(list, func(e entry) bool {
+					return e.port == port && e.info.Chassis == i.Chassis && e.info.Port == i.Port
+				})
+				isNew := false
+				switch until := now.Add(time.Duration(i.TTL) * time.Second); {
+				case known >= 0 && i.TTL == 0:
+					list = slices.Delete(list, known, known+1)
+				case known >= 0:
+					list[known].info, list[known].until = i, until
+				case i.TTL > 0 && len(of(port)) == 8:
+					lost++
+				case i.TTL > 0:
+					list, isNew = append(list, entry{port, i, until}), true
+				}
+				if got := table.Update(now, port, &i); got != isNew {
+					t.Fatalf("%+v is new at port %d: %v", i, port, got)
+				}
+			},
+			"wait": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "half seconds")) * time.Second / 2)
+				gone := map[int][]Info{}
+				list = slices.DeleteFunc(list, func(e entry) bool {
+					silent := !now.Before(e.until)
+					if silent {
+						gone[e.port] = append(gone[e.port], e.info)
+						aged++
+					}
+					return silent
+				})
+				got := map[int][]Info{}
+				for port, neighbours := range table.Expire(now) {
+					for _, n := range neighbours {
+						got[port] = append(got[port], n.Info)
+					}
+				}
+				if !reflect.DeepEqual(got, gone) {
+					t.Fatalf("gone are %+v, should be %+v", got, gone)
+				}
+			},
+			"forget": func(t *rapid.T) {
+				port := rapid.IntRange(0, 2).Draw(t, "port")
+				list = slices.DeleteFunc(list, func(e entry) bool { return e.port == port })
+				table.Forget(port)
+			},
+			"": func(t *rapid.T) {
+				for port := range 3 {
+					var got []Info
+					for _, n := range table.At(port) {
+						got = append(got, n.Info)
+					}
+					if want := of(port); !reflect.DeepEqual(got, want) {
+						t.Fatalf("port %d has %+v, should have %+v", port, got, want)
+					}
+				}
+				if table.Lost != lost || table.Aged != aged {
+					t.Fatalf("%d lost and %d aged, should be %d and %d", table.Lost, table.Aged, lost, aged)
+				}
+			},
+		})
+	})
+}
+
 // Whatever comes, it is read without a panic; and what is understood, written and read again, is the same.
 func FuzzDecode(f *testing.F) {
 	b, err := hex.DecodeString(fromHost)

@@ -19,13 +19,18 @@ const (
 func at(m wire.MAC) fdb.Entry { return fdb.NewEntry(m, 5, Known.Kind()) }
 
 // serve runs the timer for so many seconds, by a worker that comes by ten times a second, and says when it asked (! where
-// the neighbour was), and when it failed.
+// the neighbour was), when it failed, and if it does not say whether what is known has changed.
 func serve(n *Neighbour, from, seconds units.Time) (happened []string) {
 	for now := from * second; now < (from+seconds)*second; now += second / 10 {
 		if now < n.Due() {
 			continue
 		}
+		before, _ := n.Load()
 		do := n.Serve(now)
+		if after, _ := n.Load(); do.Changed != (after != before) {
+			text := fmt.Sprintf("from %x to %x at %v, changed %v", before, after, now.Seconds(), do.Changed)
+			happened = append(happened, text)
+		}
 		if do.Ask {
 			n.Asked()
 			happened = append(happened, fmt.Sprint(now.Seconds(), map[bool]string{true: "!"}[do.At.MAC() != 0]))

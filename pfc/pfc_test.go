@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -32,6 +33,17 @@ func TestFrameBytes(t *testing.T) {
 	global.Encode(got, src)
 	if got[14] != 0 || got[15] != 1 || got[16] != 0x12 || got[17] != 0x34 || got[18] != 0 {
 		t.Fatalf("% x", got)
+	}
+}
+
+// A PAUSE has one time, which is that of all priorities (IEEE 802.3 annex 31B): byte by byte, with what pads it.
+func TestPauseStopsAll(t *testing.T) {
+	b, _ := hex.DecodeString("0180c2000001" + "0200000000aa" + "8808" + "0001" + "1234" + strings.Repeat("ee", 42))
+	var f Frame
+	const q = 0x1234
+	want := Frame{Global: true, Enable: 0xFF, Quanta: [8]uint16{q, q, q, q, q, q, q, q}}
+	if err := f.Decode(b); err != nil || f != want {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 

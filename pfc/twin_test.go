@@ -1,6 +1,7 @@
 package pfc
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -25,6 +26,23 @@ type twinPort struct {
 	refresh    [Classes]units.Time
 	refused    [Classes]bool // a frame was, since the last XOFF
 	arrived    [Classes]bool // or was configured since the last poll: a threshold that moves does not ask for an XOFF by itself
+	enabled    uint8         // priorities with thresholds
+}
+
+// restart has all that is there be base's, whether it fits or not. A priority that has no thresholds any more takes
+// everything, and its peer goes on. A peer that was paused, and stays so, may use the headroom that there was.
+func (p *twinPort) restart(prio int, was uint8) {
+	p.base[prio], p.head[prio], p.refused[prio] = p.base[prio]+p.head[prio], 0, false
+	p.peak[prio] = max(p.peak[prio], p.base[prio])
+	if p.enabled>>prio&1 == 0 {
+		p.thresholds[prio] = Thresholds{XOFF: math.MaxInt64, XON: math.MaxInt64}
+		return
+	}
+	headroom := int64(p.thresholds[prio].Headroom)
+	if p.arrived[prio] = true; p.held[prio] && was>>prio&1 != 0 {
+		headroom = max(headroom, p.room[prio])
+	}
+	p.room[prio] = headroom
 }
 
 // pooled is what a priority has of the pool: what is set aside for nobody.
@@ -126,12 +144,13 @@ func anyThresholds(t *rapid.T) (all [Classes]Thresholds) {
 }
 
 // Several ports with several lossless priorities share a pool with lossy frames. Frames come alone or as many
-// together as there is room for, leave, thresholds change and links are replaced; peers obey or not. At every step
+// together as there is room for, leave, thresholds change, and so do the priorities that have some, and links are
+// replaced; peers obey or not. At every step
 // accounts, pool, XOFF, XON and refreshes are what the slow twin says.
 func TestIngressIsAsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const lossless, rate, pause = 1<<3 | 1<<4 | 1<<7, 10 * units.Gbps, 10 * units.Microsecond
-		prios := []uint8{3, 4, 7}
+		const lossless, rate, pause = 1<<0 | 1<<3 | 1<<7, 10 * units.Gbps, 10 * units.Microsecond
+		prios := []uint8{0, 3, 7}
 		interval := Duration(Quanta(pause, rate), rate) / 2
 		shared := rapid.Bool().Draw(t, "shared")
 		slow := &twin{size: rapid.SampledFrom([]int64{0, 100, 2000, 20_000}).Draw(t, "pool")}
@@ -140,7 +159,7 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 		heads := NewPool(units.Size(slow.headroom), shared)
 		fast := make([]*Ingress, rapid.IntRange(1, 3).Draw(t, "ports"))
 		for i := range fast {
-			p := &twinPort{pool: slow, thresholds: anyThresholds(t)}
+			p := &twinPort{pool: slow, thresholds: anyThresholds(t), enabled: lossless}
 			for _, prio := range prios {
 				p.room[prio] = int64(p.thresholds[prio].Headroom)
 			}
@@ -158,7 +177,7 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 			i := rapid.IntRange(0, len(fast)-1).Draw(t, "port")
 			g, p, prio := fast[i], slow.ports[i], rapid.SampledFrom(prios).Draw(t, "priority")
 			n := int64(rapid.SampledFrom([]int{1, 64, 64, 500, 1518}).Draw(t, "bytes"))
-			switch rapid.IntRange(0, 11).Draw(t, "what") {
+			switch rapid.IntRange(0, 13).Draw(t, "what") {
 			case 0: // a lossy frame
 				if took := pool.Take(n); took != (n <= slow.size-slow.used()) {
 					t.Fatalf("a lossy frame of %d bytes with %d free: taken %v", n, slow.size-slow.used(), took)
@@ -196,10 +215,11 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 				}
 				g.Note(prio, 0)
 			case 6: // other thresholds
+				was := p.thresholds
 				p.thresholds = anyThresholds(t)
 				for q := range Classes {
-					if headroom := int64(p.thresholds[q].Headroom); lossless>>q&1 == 0 {
-						p.thresholds[q] = Thresholds{}
+					if headroom := int64(p.thresholds[q].Headroom); p.enabled>>q&1 == 0 {
+						p.thresholds[q] = was[q]
 					} else if p.arrived[q] = true; p.held[q] || p.head[q] > 0 {
 						p.room[q] = max(p.room[q], headroom)
 					} else {
@@ -207,6 +227,18 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 					}
 				}
 				g.Configure(p.thresholds, pause, rate)
+			case 8, 9: // other priorities have thresholds
+				was := p.enabled
+				sets := []uint8{lossless, lossless, lossless &^ (1 << 7), 1 << 0}
+				p.enabled = rapid.SampledFrom(sets).Draw(t, "enabled")
+				p.thresholds = anyThresholds(t)
+				g.Restart(now, p.enabled, false)
+				g.Configure(p.thresholds, pause, rate)
+				for _, q := range prios {
+					g.ChargeAll(q, p.base[q]+p.head[q])
+					g.Note(q, 0)
+					p.restart(int(q), was)
+				}
 			case 7: // another link
 				if rapid.IntRange(0, 3).Draw(t, "relink") > 0 {
 					break

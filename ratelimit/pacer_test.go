@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -276,5 +277,52 @@ func TestAfter(t *testing.T) {
 		if got := p.Departure(1000, c.due, c.gap); got != c.want {
 			t.Errorf("late by %d, due at %d, gap %d: %d, want %d", c.late, c.due, c.gap, got, c.want)
 		}
+	}
+}
+
+// PopSole is a short way: who takes it where it can be taken serves the same flows at the same times as who never does,
+// whatever classes are open.
+func TestPopSoleIsTheSame(t *testing.T) {
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		const flows = 4
+		short, long := NewPacer[struct{}](flows, Tenant{Weight: 1}), NewPacer[struct{}](flows, Tenant{Weight: 1})
+		for f := range flows {
+			weight := rapid.IntRange(1, 3).Draw(t, "weight")
+			tenant := rapid.SampledFrom([]int{-1, -1, -1, 0}).Draw(t, "tenant")
+			short.Join(f, weight, tenant)
+			long.Join(f, weight, tenant)
+		}
+		now := units.Time(0)
+		for range rapid.IntRange(1, 100).Draw(t, "steps") {
+			now += units.Time(rapid.IntRange(0, 2).Draw(t, "later")) * units.Microsecond
+			if rapid.Bool().Draw(t, "waits") {
+				f := rapid.IntRange(0, flows-1).Draw(t, "flow")
+				class := rapid.SampledFrom([]uint8{0, 3, 7}).Draw(t, "class")
+				at := now + units.Time(rapid.IntRange(-1, 3).Draw(t, "in"))*units.Microsecond
+				short.Wait(f, class, at)
+				long.Wait(f, class, at)
+				continue
+			}
+			open := rapid.SampledFrom([]uint8{0xFF, 0xFF, 1 << 3, 0x7F, 0}).Draw(t, "open")
+			pop := func(p *Pacer[struct{}]) (flow int, due units.Time) {
+				if ready := p.Advance(now) & open; ready != 0 {
+					return p.Pop(bits.Len8(ready) - 1)
+				}
+				return -1, 0
+			}
+			flow, due, ok := short.PopSole(now, open)
+			if !ok {
+				flow, due = pop(short)
+			} else {
+				taken++
+			}
+			if f, d := pop(long); f != flow || d != due {
+				t.Fatalf("at %v flow %d, due at %v, is served, should be %d, due at %v", now, flow, due, f, d)
+			}
+		}
+	})
+	if taken == 0 {
+		t.Error("the short way was never taken")
 	}
 }

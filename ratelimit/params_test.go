@@ -195,3 +195,38 @@ func TestNoReactionPointAllocates(t *testing.T) {
 		}
 	}
 }
+
+// A tenant has 1 to 255 frames a turn, and a cap that is not negative.
+func TestTenantsThatMakeSense(t *testing.T) {
+	for tenant, right := range map[Tenant]bool{
+		{Weight: 1}: true, {Weight: 255}: true, {Weight: 1, Cap: 1}: true,
+		{}: false, {Weight: -1}: false, {Weight: 256}: false, {Weight: 1, Cap: -1}: false,
+	} {
+		if err := tenant.Validate(); (err == nil) != right {
+			t.Errorf("%+v: %v", tenant, err)
+		}
+	}
+}
+
+// PowerTCP's gamma is a weight above 0, and may be all of it (NSDI'22 algorithm 1).
+func TestPowerTCPValidate(t *testing.T) {
+	good := &PowerTCPParams{Line: line, Min: 10 * units.Mbps, BaseRTT: 20 * units.Microsecond, Gamma: 0.9, AI: 100}
+	type p = PowerTCPParams
+	for i, c := range []struct {
+		right bool
+		p     p
+	}{
+		{true, *good}, {true, with(good, func(x *p) { x.Gamma = 1 })}, {true, with(good, func(x *p) { x.Gamma = 1e-9 })},
+		{true, with(good, func(x *p) { x.AI = 0 })}, {true, with(good, func(x *p) { x.Min = line })},
+		{true, with(good, func(x *p) { x.BaseRTT = wire.INTTimeWrap / 2 })},
+		{false, with(good, func(x *p) { x.Gamma = 0 })}, {false, with(good, func(x *p) { x.Gamma = 1 + 1e-9 })},
+		{false, with(good, func(x *p) { x.Gamma = math.NaN() })}, {false, with(good, func(x *p) { x.AI = -1 })},
+		{false, with(good, func(x *p) { x.Min = 0 })}, {false, with(good, func(x *p) { x.Min = line + 1 })},
+		{false, with(good, func(x *p) { x.Line = 0 })}, {false, with(good, func(x *p) { x.BaseRTT = 0 })},
+		{false, with(good, func(x *p) { x.BaseRTT = wire.INTTimeWrap/2 + 1 })},
+	} {
+		if err := c.p.Validate(); (err == nil) != c.right {
+			t.Errorf("case %d, %+v: %v", i, c.p, err)
+		}
+	}
+}

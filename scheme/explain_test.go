@@ -40,6 +40,9 @@ func TestExplain(t *testing.T) {
 					t.Errorf("%s lacks %q", name, want)
 				}
 			}
+			if rule := strings.Contains(b.String(), "default: "+p.Default+"\n"); rule != (p.Rule != nil) {
+				t.Errorf("%s says where the default of %s comes from in words: %v", name, p.Name, rule)
+			}
 		}
 	}
 	var b bytes.Buffer

@@ -28,7 +28,7 @@ func (s *powertcp) params() []Param {
 			Rule: func(n Network) string { return (n.pathRTT() + n.Line.Serialize(n.packet())).String() }, Source: "section 3.3",
 		},
 		{
-			Name: "beta", into: size(&s.rp.AI), Doc: "additive increase of the window; a size", Default: "a tenth of the line's bytes in base_rtt of the default",
+			Name: "beta", into: size(&s.rp.AI), Doc: "additive increase of the window; a size", Default: "a tenth of the line's bytes in the base RTT of the longest path",
 			Rule:   func(n Network) string { return (n.Line.Bytes(n.pathRTT()) / 10).String() },
 			Source: "section 3.3: HostBw tau/N for N flows that share a host's link", Open: "N is expected and not given; ten",
 		},

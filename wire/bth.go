@@ -19,13 +19,14 @@ const (
 )
 
 // CarriesData reports whether packets with an opcode bring data of a flow. The five low bits say what a packet
-// is, whatever the transport: an acknowledgement brings none, nor does a request to read.
+// is, whatever the transport: an acknowledgement brings none, nor does a request to read. Of what manufacturers have
+// of their own nothing is known, but for photon's.
 func CarriesData(opcode uint8) bool {
 	const transport, readRequest, atomicAck, resync = 0xE0, 0x0C, 0x12, 0x15
 	switch {
 	case opcode == OpCNP || opcode == OpShimEcho:
 		return false
-	case opcode&transport == OpShim&transport:
+	case opcode >= OpShim:
 		return true
 	}
 	const others uint32 = 1<<readRequest | 1<<OpAcknowledge | 1<<atomicAck | 1<<resync

@@ -299,3 +299,36 @@ func TestNoneAndAllOfTheRuns(t *testing.T) {
 		t.Errorf("of one run there is an interval: %v", m.Interval)
 	}
 }
+
+// Where an event never came in some runs of both schemes, runs drawn again may all be without it: nobody knows then by
+// how much one is ahead, so the interval of the quotient has no end on either side.
+func TestWhatNeverCameOnEitherSide(t *testing.T) {
+	p := &experiment.Part{Schemes: []string{"a", "b"}}
+	of := func(came float64) sampled { return sampled{v: []float64{stat.Never, came}, never: true, watched: 10} }
+	est := estimate(p, []sampled{of(2), of(4)}, false)
+	if !est.sure || est.low != 0 || !math.IsInf(est.high, 1) {
+		t.Errorf("from %v to %v (%v)", est.low, est.high, est.sure)
+	}
+}
+
+// What a paper has, as tables print it: its number, with its bound, or what its words were taken to mean.
+func TestTheirs(t *testing.T) {
+	for _, c := range []struct {
+		p    experiment.Part
+		want string
+	}{
+		{experiment.Part{Paper: ptr(3), Unit: "s"}, "3 s"},
+		{experiment.Part{Paper: ptr(3), Unit: "s", Bound: experiment.AtLeast}, "≥ 3 s"},
+		{experiment.Part{Paper: ptr(3), Unit: "s", Bound: experiment.AtMost}, "≤ 3 s"},
+		{experiment.Part{Limit: ptr(3), Unit: "s", Bound: experiment.AtLeast}, "words: ≥ 3 s"},
+		{experiment.Part{Limit: ptr(3), Unit: "s", Bound: experiment.AtMost}, "words: ≤ 3 s"},
+		{experiment.Part{Limit: ptr(3), Unit: "s", Within: 0.05}, "words: 3 s ± 5 %"},
+		{experiment.Part{Limit: ptr(1), As: experiment.Ratio, Bound: experiment.AtLeast}, "words: > 1"},
+		{experiment.Part{Limit: ptr(1), As: experiment.Ratio, Bound: experiment.AtMost}, "words: < 1"},
+	} {
+		var m Measurement
+		if m.about(&c.p); m.Theirs() != c.want {
+			t.Errorf("%+v: %q, should be %q", c.p, m.Theirs(), c.want)
+		}
+	}
+}

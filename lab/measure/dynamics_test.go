@@ -118,3 +118,36 @@ measure: {kind: dynamics, from: S0, to: S1, sample: 10us, steady: {from: 0s, to:
 		}
 	}
 }
+
+// A flow that ends after the last sample has ended, too; a probe of each flow has a column for each, with a number for
+// each sample.
+func TestWhatEndsAfterTheLastSample(t *testing.T) {
+	e, world, n, w := begin(t, `
+id: test/last
+title: two flows, of which one ends in the last sample and one after it
+duration: 95us
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3,
+  xoff: 256KB, buffer: 16MB, start_phase: 0s}
+flows: [{name: a, from: H0, to: H2, size: 10KB}, {name: b, from: H1, to: H2, size: 10KB, start: 75us}]
+schemes: [none]
+measure:
+  sample: 20us
+  probes: [{name: r, kind: received, flows: ["*"], each: true}]
+  metrics: [{name: done, do: completed}, {name: open, do: unfinished}]
+`)
+	if err := world.Run(t.Context(), e.Duration); err != nil {
+		t.Fatal(err)
+	}
+	if n.Flows[1].Done {
+		t.Fatal("the second flow ended before the last sample")
+	}
+	w.Finish()
+	m := w.Metrics()
+	if f := &n.Flows[1]; !f.Done || f.End <= 80*units.Microsecond || *m["done"] != 2 || *m["open"] != 0 {
+		t.Errorf("%v and %v flows have ended and not; the second did at %v", *m["done"], *m["open"], f.End)
+	}
+	if got := w.Series.Columns("r"); len(w.Series.Time) != 4 || len(got) != 2 || len(w.Series.Column("r.2")) != 4 {
+		t.Errorf("%d samples of %v", len(w.Series.Time), got)
+	}
+}
