@@ -408,6 +408,7 @@ func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) 
 	for _, n := range s.routes.byAddress[says.Addr] {
 		if in == s.lanAt(n) && (n.Port == anyPort && !pinned || int(n.Port) == p.number) {
 			asked = true
+			s.stations.add(h.Src)
 			if n.Update(&says, fdb.NewEntry(h.Src, uint16(p.number), neighbour.Known.Kind())) {
 				s.noteNeighbour()
 			}
@@ -425,6 +426,9 @@ func (s *Switch) pinnedElsewhere(p *switchPort, in *lan, station wire.MAC) bool 
 // followNeighbours has the neighbours that a station is be where it was just seen. Bridged frames for it go there at once;
 // routed ones would go where it last answered until it is asked again there, in vain.
 func (s *Switch) followNeighbours(p *switchPort, in *lan, station wire.MAC) {
+	if !s.stations.mayHave(station) {
+		return
+	}
 	for _, n := range s.neighbours() {
 		if n.Port == anyPort && in == s.lanAt(n) && n.Move(station, uint16(p.number)) {
 			s.noteNeighbour()

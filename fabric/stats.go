@@ -76,7 +76,7 @@ var reasonTexts = [Reasons]string{
 	"Routing, and hosts: the IP header is malformed, or its checksum is wrong.",
 	"Routing: no route leads to the destination.",
 	"Routing: the time to live has expired.",
-	"The packet is for the router itself, and not of a kind that it answers.",
+	"The packet is for the router itself, and neither of a kind that it answers nor the answer of a next hop that it asked.",
 	"The source address is a group address, or zero.",
 	"Routing: the IP source may not be routed: loopback, group, link-local or unspecified.",
 	"A flow of an application already has as much waiting as it may.",
