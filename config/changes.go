@@ -47,7 +47,9 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 	a.Ports, b.Ports = nil, nil
 	c.differInPorts(&all, to)
 	differ(&all, "", reflect.ValueOf(a), reflect.ValueOf(b))
-	all = slices.DeleteFunc(all, func(c Change) bool { return cmp.Or(c.From, usual[c.Key]) == cmp.Or(c.To, usual[c.Key]) })
+	all = slices.DeleteFunc(all, func(x Change) bool {
+		return cmp.Or(x.From, usual[x.Key]) == cmp.Or(x.To, usual[x.Key])
+	})
 	var fixed []string
 	line := 0
 	for i := range all {

@@ -104,8 +104,8 @@ func TestWhatCannotChange(t *testing.T) {
 	}
 }
 
-// Who writes down what is in force anyway changes nothing, whether the key can change or not, and neither does who leaves
-// it out again. That these are in force is what the file says when it is resolved.
+// Who writes down what is in force anyway changes nothing, and neither does who leaves it out again. That these values are
+// in force is what the file says when it is resolved.
 func TestWhatIsInForceIsNoChange(t *testing.T) {
 	const written = `name: switch
 mtu: 1500
@@ -148,7 +148,10 @@ func inForce(t *testing.T, c *Switch) []any {
 		t.Fatal(err)
 	}
 	o := node.Config
-	return []any{o.FDBSize, o.History, node.Links, node.Workers, metrics, pprof, c.Live.Address(), c.DPDK.GarbageLimit(), c.Options()}
+	return []any{
+		c.NodeName(), o.FDBSize, o.History, node.Links, node.Workers, metrics, pprof, c.Live.Address(),
+		c.DPDK.GarbageLimit(), c.Options(),
+	}
 }
 
 // Every key that is said to be reloadable is one.

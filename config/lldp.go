@@ -113,7 +113,7 @@ func (c *Switch) Announced() *Announced {
 	}
 	s := &n.Config
 	a := &Announced{Every: l.Interval.Or(30 * units.Second), Base: c.running.Base}
-	a.Info = lldp.Info{SystemName: c.Name.Or(defaultName), SystemText: "photon", Capabilities: lldp.Bridge}
+	a.Info = lldp.Info{SystemName: c.NodeName(), SystemText: "photon", Capabilities: lldp.Bridge}
 	if len(s.Router.Routes) > 0 {
 		a.Info.Capabilities |= lldp.Router
 	}

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"photon/dataplane"
@@ -105,35 +105,23 @@ const leastIPv6 = 1280
 
 // carriesIPv6 says which port that leads to a next hop is too narrow for IPv6.
 func (c *Switch) carriesIPv6(r Route, hop dataplane.NextHop) error {
-	ports := []int{int(hop.Port)}
-	if hop.AnyPort {
-		ports = nil
-		for _, v := range c.VLANs {
-			if v.ID.V == int(hop.VLAN) {
-				ports = append(valuesOf(v.Untagged), valuesOf(v.Tagged)...)
-			}
+	ports := []uint16{hop.Port}
+	if i := slices.IndexFunc(c.VLANs, func(v VLAN) bool { return hop.AnyPort && v.ID.V == int(hop.VLAN) }); i >= 0 {
+		var err error
+		if ports, err = c.portList(slices.Concat(c.VLANs[i].Untagged, c.VLANs[i].Tagged)); err != nil {
+			return err
 		}
 	}
 	for _, p := range ports {
-		if p < 0 || p >= len(c.Ports) {
-			continue // it is refused for that
+		mtu := c.MTU
+		if own := c.Ports[p].MTU; own.IsSet() {
+			mtu = own
 		}
-		if own := c.Ports[p].MTU; cmp.Or(own.V, c.MTU.Or(defaultMTU)) < leastIPv6 {
-			where := c.MTU
-			if own.IsSet() {
-				where = own
-			}
-			return fail(where, "route %v: port %d has an mtu of %d, and IPv6 needs %d", r.Prefix.V, p, where.V, leastIPv6)
+		if mtu.Or(defaultMTU) < leastIPv6 {
+			return fail(mtu, "route %v: port %d has an mtu of %d, and IPv6 needs %d", r.Prefix.V, p, mtu.V, leastIPv6)
 		}
 	}
 	return nil
-}
-
-func valuesOf(list []Value[int]) (all []int) {
-	for _, v := range list {
-		all = append(all, v.V)
-	}
-	return all
 }
 
 // place finds where a next hop is by the addresses of ports and VLANs. The longest subnet counts.

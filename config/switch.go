@@ -70,6 +70,9 @@ type StaticAddress struct {
 	VLAN Value[int]      `yaml:"vlan"` // the port's untagged one
 }
 
+// NodeName is the switch's name in metrics, and to its neighbours.
+func (c *Switch) NodeName() string { return c.Name.Or(defaultName) }
+
 // ReadSwitch reads and checks a file.
 func ReadSwitch(file string) (*Switch, error) {
 	c := &Switch{}
@@ -247,8 +250,8 @@ func (c *Switch) common(s *dataplane.SwitchConfig, cell units.Size) (err error) 
 		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 
 		History: dataplane.History{Pauses: c.History.Pauses.Or(defaultPauses), Events: c.History.Events.Or(defaultEvents)},
-
-		Learn: c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second), FDBSize: c.Learning.Size.Or(defaultAddresses),
+		Learn:   c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second),
+		FDBSize: c.Learning.Size.Or(defaultAddresses),
 	}
 	if s.Lossless, err = c.PFC.lossless(); err != nil {
 		return err

@@ -25,7 +25,7 @@ func Switch(ctx context.Context, o Options, conf *config.Switch, again func() (*
 	if !dpdk.Available {
 		return refused(dpdk.ErrNotBuilt)
 	}
-	d := &daemon{log: newLog(o), version: o.Version, name: conf.Name.Or("switch"), garbage: conf.DPDK.GarbageLimit()}
+	d := &daemon{log: newLog(o), version: o.Version, name: conf.NodeName(), garbage: conf.DPDK.GarbageLimit()}
 	at := asked{name: d.name, metrics: conf.MetricsAddress(), live: conf.Live.Address(), admin: conf.AdminSocket(), pprof: conf.PProfAddress(), warnings: conf.Warnings()}
 	var err error
 	if d.sockets, err = at.open(d.log); err != nil {

@@ -176,8 +176,8 @@ func (p *switchPort) pauses() (sum uint64) {
 }
 
 // Audit checks, per priority, that every frame that the switch received, copied or made was sent, was for
-// the switch itself, or was discarded with a reason, or is in a queue or on its way from one worker to another; and that what is accounted
-// to an ingress port is what its frames there take. The workers must be at rest.
+// the switch itself, was discarded with a reason, is in a queue, or is on its way from one worker to another;
+// and that what is accounted to an ingress port is what its frames there take. The workers must be at rest.
 func (s *Switch) Audit() error {
 	in, out := s.gone.in, s.gone.out
 	buffered, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)

@@ -385,9 +385,10 @@ func (s *Switch) lanAt(n *nextNeighbour) *lan {
 	return s.lans.at(n.VLAN)
 }
 
-// learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that no
-// route names, answers from other ports or VLANs than asked, or from another port than the configuration has for the station,
-// and what a station says of another one. It reports whether the frame is an answer, and whether one of whom the switch asks.
+// learnNeighbour reads what a neighbour says of itself, in answers and in its own requests. It ignores addresses that
+// no route names, answers from other ports or VLANs than asked, or from another port than the configuration has for the
+// station, and what a station says of another one. It reports whether the frame is an answer, and whether it is of one
+// whom the switch asks.
 func (s *Switch) learnNeighbour(p *switchPort, f *fabric.Frame, h *wire.Header) (answer, asked bool) {
 	var says wire.Binding
 	ok, b := false, p.env.Bytes(f)
@@ -423,8 +424,8 @@ func (s *Switch) pinnedElsewhere(p *switchPort, in *lan, station wire.MAC) bool 
 	return e.Kind() == fdb.Static && int(e.Value()) != p.number
 }
 
-// followNeighbours has the neighbours that a station is be where it was just seen. Bridged frames for it go there at once;
-// routed ones would go where it last answered until it is asked again there, in vain.
+// followNeighbours notes of those neighbours that are this station that it is behind another port. Bridged frames for it
+// go there at once; routed ones would go where it last answered, until it is asked again there in vain.
 func (s *Switch) followNeighbours(p *switchPort, in *lan, station wire.MAC) {
 	if !s.stations.mayHave(station) {
 		return

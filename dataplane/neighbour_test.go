@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"photon/fabric"
 	"photon/neighbour"
 	"photon/units"
@@ -405,128 +403,6 @@ func TestNeighbourInAVLAN(t *testing.T) {
 	})
 }
 
-// A neighbour's station that moves to another port of its VLAN is followed by whatever frame it sends from there, as one
-// that is bridged is: also if the forwarding database had forgotten it. What others send moves nothing.
-func TestNeighbourMovesWithItsStation(t *testing.T) {
-	c := askingConfig()
-	c.Static, c.Learn, c.Age = nil, true, 10*units.Second
-	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0}, Tagged: []uint16{2}}, {ID: 20, Untagged: []uint16{1}, Tagged: []uint16{2}}}
-	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}}}}
-	says := func(i int) []byte { return packet(i, 200, 0, 0) } // it tells nothing but from whom it is
-	for _, silence := range []units.Time{us, 20 * units.Second} {
-		eachCrew(t, c, func(t *testing.T, r *rig) {
-			leaves := func(port int, from wire.MAC) {
-				t.Helper()
-				r.poll()
-				for p := range r.sw.ports {
-					r.out(p, 50)
-				}
-				r.in(0, numbered("10.2.7.7", 1), 120)
-				r.poll()
-				for p := range r.sw.ports {
-					got := slices.DeleteFunc(r.out(p, 50), func(b []byte) bool { return wire.MACAt(b) != from })
-					if want := map[bool]int{true: 1}[p == port]; len(got) != want {
-						t.Errorf("%d packets leave through port %d, want %d", len(got), p, want)
-					}
-				}
-			}
-			q := r.asks(1)["10.2.0.2"]
-			b := answerTo(q, mac(77))
-			r.in(1, b, len(b))
-			leaves(1, mac(77))
-			r.now += silence
-			r.in(2, withTag(says(78), 20), 100) // another station
-			r.in(2, withTag(says(77), 10), 100) // the same address in another VLAN
-			leaves(1, mac(77))
-			r.in(2, withTag(says(77), 20), 100)
-			leaves(2, mac(77))
-			if n := r.sw.Neighbours()[0]; n.Port != 2 || n.MAC != mac(77) {
-				t.Errorf("%+v", n)
-			}
-			r.in(1, says(77), 100)
-			leaves(1, mac(77))
-		})
-	}
-}
-
-// The answer to a question of the router's own is no loss, whatever its priority: it is neither discarded nor an event. One
-// that nobody asked for is counted.
-func TestAnswersAreNoLosses(t *testing.T) {
-	c := askingConfig()
-	for i := range c.DSCP {
-		c.DSCP[i] = 3
-	}
-	for i := range c.Ports {
-		c.Ports[i].Classes = &Classes{Trust: TrustNone, Default: 3}
-	}
-	eachCrew(t, c, func(t *testing.T, r *rig) {
-		questions := r.asks(1)
-		for _, q := range questions {
-			b := answerTo(q, mac(77))
-			r.in(1, b, len(b))
-			r.in(1, b, len(b))
-		}
-		for _, n := range r.sw.Neighbours() {
-			if n.State != "reachable" {
-				t.Errorf("%+v", n)
-			}
-		}
-		for p := range r.sw.ports {
-			if st := r.stats(p); st.Discarded() != [8]uint64{} {
-				t.Errorf("port %d: %v", p, st.Discards)
-			}
-		}
-		if n := r.stats(1).RxFrames[3]; n != 4 {
-			t.Errorf("%d frames of priority 3 were received", n)
-		}
-		r.audit()
-		for _, q := range questions {
-			b := answerTo(q, mac(78))
-			r.in(0, b, len(b)) // at another port than the neighbours'
-		}
-		if n := r.discarded(fabric.DropToRouter); n != 2 {
-			t.Errorf("%d answers to no question are counted", n)
-		}
-		r.audit()
-	})
-}
-
-// Where an operator has said behind which port an address is, no claim from another port counts.
-func TestNeighbourIsWhereItsAddressIsPinned(t *testing.T) {
-	c := askingConfig()
-	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0}}, {ID: 20, Untagged: []uint16{1, 2}}}
-	c.Static = []StaticEntry{{MAC: mac(77), Ports: []uint16{1}, VLAN: 20}}
-	c.Router.Routes = nil
-	for to, via := range map[string]string{"10.2.0.0/16": "10.2.0.2", "fd00:2::/64": "fd00:2::2"} {
-		c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix(to), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr(via)}}})
-	}
-	eachCrew(t, c, func(t *testing.T, r *rig) {
-		for _, q := range r.asks(1) {
-			b := answerTo(q, mac(77))
-			r.in(2, b, len(b))
-			for _, n := range r.sw.Neighbours() {
-				if n.State == "reachable" {
-					t.Errorf("a claim from another port counts: %+v", n)
-				}
-			}
-			r.in(1, b, len(b))
-			r.in(2, b, len(b))
-			known := 0
-			for _, n := range r.sw.Neighbours() {
-				if n.State == "reachable" && n.Port == 1 && n.MAC == mac(77) {
-					known++
-				}
-			}
-			if known != 1 {
-				t.Errorf("%+v", r.sw.Neighbours())
-			}
-			for _, n := range r.sw.neighbours() {
-				n.Restart(r.now)
-			}
-		}
-	})
-}
-
 // A question comes from the address that the router has in the neighbour's VLAN, with its tag and the priority of
 // what the switch itself says. Answers in another VLAN do not count.
 func TestQuestionsAreOfTheirVLAN(t *testing.T) {
@@ -658,41 +534,6 @@ func TestNothingWaitsInVain(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Nothing but what a neighbour says of itself, where it is asked and as the RFCs want it, is believed.
-func TestHostileAnswers(t *testing.T) {
-	c := askingConfig()
-	rapid.Check(t, func(rt *rapid.T) {
-		r := newRig(t, c)
-		questions := r.asks(1)
-		next := rapid.SampledFrom([]string{"10.2.0.2", "fd00:2::2"}).Draw(rt, "of")
-		b := answerTo(questions[next], mac(77))
-		port := rapid.IntRange(0, 2).Draw(rt, "port")
-		// What is behind an ARP packet is padding; of Ethernet the destination does not count, nor do traffic class and flow
-		// label, or a host's protocol bits that no rule names.
-		from, to := 6, 14+28
-		if next[0] == 'f' {
-			to = len(b)
-		}
-		at := rapid.IntRange(from, to-1).Draw(rt, "at")
-		if next[0] == 'f' && (at >= 14 && at < 18) || next[0] == '1' && (at >= 14+18 || at == 21) {
-			at = 12
-		}
-		if rapid.Bool().Draw(rt, "spoilt") {
-			b[at] ^= byte(rapid.IntRange(1, 255).Draw(rt, "by"))
-		} else if port == 1 {
-			port = 0
-		}
-		r.in(port, b, len(b))
-		for _, n := range r.sw.Neighbours() {
-			if n.State != "incomplete" {
-				rt.Fatalf("port %d, byte %d: believed % x: %+v", port, at, b, n)
-			}
-		}
-		r.out(1, 9)
-		r.out(2, 9)
-	})
 }
 
 // What cannot be of a next hop is refused.

@@ -7,8 +7,8 @@ import (
 )
 
 // stations is a filter of the addresses that neighbours were found at: of others it mostly says so at once, so that a
-// flood of unknown addresses costs the same whether a router has ten next hops or thousands. Nothing is taken out of it.
-// All workers use it.
+// flood of unknown addresses costs the same whether a router has ten next hops or a thousand. Nothing is taken out of
+// it. All workers use it.
 type stations [256]atomic.Uint64
 
 // place is where an address has its bit.

@@ -103,8 +103,8 @@ func (t *Table) old(at *place, e Entry, now Second) bool {
 	return e.Kind() == Learned && t.age != 0 && int32(uint32(now)-at.confirmed.Load()) > int32(t.age)
 }
 
-// Learn remembers that mac is behind a port, unless it has a place of its own. It reports whether that was not known: it
-// was unknown, or behind another port.
+// Learn remembers that mac is behind a port, unless it has a place of its own. It reports whether that is news: the
+// address was unknown, or behind another port.
 func (t *Table) Learn(mac wire.MAC, port int, now Second) (news bool) {
 	known := false
 	t.probe(mac, func(at *place, e Entry) bool {

@@ -120,7 +120,7 @@ func appendTLV(b []byte, kind int, value []byte) []byte {
 	return append(b, value...)
 }
 
-// Decode reads a frame from its Ethernet header on. What it does not know it skips, and TLVs that are
+// Decode reads a frame from its Ethernet header on. It skips what it does not know, and TLVs that are
 // broken and need not be there; DCBX.Broken counts those of DCBX. Errors: ErrNotLLDP, ErrOrder, ErrShort.
 func (i *Info) Decode(b []byte) error {
 	*i = Info{}
@@ -155,8 +155,8 @@ func (i *Info) Decode(b []byte) error {
 	}
 }
 
-// take reads a TLV. One that is broken ends a frame only if all frames must have it (802.1AB-2016 clause 9.2.7.7); others
-// count as not there.
+// take reads a TLV. One that is broken is an error only if all frames must have it. Others count as not there: they are
+// what the LLDP MIB counts as discarded TLVs.
 func (i *Info) take(kind int, value []byte) error {
 	switch kind {
 	case tlvChassis, tlvPort:

@@ -24,11 +24,17 @@ const fromHost = "0180c200000e" + "02000a000001" + "88cc" +
 	"fe06" + "0080c20b" + "08" + "08" +
 	"fe08" + "0080c20c" + "00" + "6312b7" + "0000"
 
-func TestDecodeWhatAnotherSent(t *testing.T) {
-	b, err := hex.DecodeString(fromHost)
+func decoded(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+func TestDecodeWhatAnotherSent(t *testing.T) {
+	b := decoded(t, fromHost)
 	var i Info
 	if err := i.Decode(b); err != nil {
 		t.Fatal(err)
@@ -98,10 +104,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestWhatIsBroken(t *testing.T) {
-	good, err := hex.DecodeString(fromHost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := decoded(t, fromHost)
 	change := func(at int, to byte) []byte {
 		b := bytes.Clone(good)
 		b[at] = to
@@ -127,21 +130,21 @@ func TestWhatIsBroken(t *testing.T) {
 	}
 }
 
-// A TLV that a frame may leave out and that is too short counts as left out; all others are read (802.1AB-2016 clause
-// 9.2.7.7).
+// A TLV that a frame may leave out and that is too short counts as left out; all others are read.
 func TestShortTLVIsLeftOut(t *testing.T) {
-	good, err := hex.DecodeString(fromHost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := decoded(t, fromHost)
 	var want Info
 	if err := want.Decode(good); err != nil {
 		t.Fatal(err)
 	}
 	const behindTTL = 14 + 9 + 9 + 4 // the lengths of what comes first
-	for _, short := range [][]byte{{7 << 1, 0}, {7 << 1, 2, 0, 4}, {7 << 1, 3, 0, 4, 0}, {127 << 1, 0}, {127 << 1, 3, 0, 0x80, 0xC2}} {
+	for _, short := range [][]byte{
+		{7 << 1, 0}, {7 << 1, 2, 0, 4}, {7 << 1, 3, 0, 4, 0}, // capabilities
+		{127 << 1, 0}, {127 << 1, 3, 0, 0x80, 0xC2}, // of an organization
+	} {
 		var got Info
-		if err := got.Decode(slices.Concat(good[:behindTTL], short, good[behindTTL:])); err != nil || !reflect.DeepEqual(got, want) {
+		err := got.Decode(slices.Concat(good[:behindTTL], short, good[behindTTL:]))
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%x: %v\n got %+v\nwant %+v", short, err, got, want)
 		}
 	}

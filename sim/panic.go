@@ -9,8 +9,8 @@ import (
 	"photon/units"
 )
 
-// Panic is what Run panics with if the code of a node panicked in another goroutine than the caller's. Where several
-// parts run in parallel, all have ended by then.
+// Panic is what Run panics with if the code of a node panicked while several parts ran in parallel. All of them have
+// ended by then.
 type Panic struct {
 	Value any       // what it panicked with
 	At    []uintptr // where, for runtime.CallersFrames

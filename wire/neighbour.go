@@ -96,8 +96,8 @@ const AllNodes MAC = 0x3333_0000_0001
 // solicitedNodes is how the groups begin in which hosts are asked for (RFC 4291 section 2.7.1).
 var solicitedNodes = [13]byte{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xFF}
 
-// ndMAC finds the address of the link in options of neighbour discovery; 0: there is none of the kind. ok is false if an
-// option is broken, so that the packet does not count.
+// ndMAC finds the address of the link in options of neighbour discovery; 0: there is none of the kind. ok is false if
+// an option is broken, so that the packet does not count.
 func ndMAC(options []byte, kind byte) (mac MAC, ok bool) {
 	for rest := options; len(rest) > 0; {
 		n := 8
@@ -132,7 +132,8 @@ func ICMPv6Sum(ip []byte) uint16 {
 // payload that is not at hand does not matter, and one that was broken stays so.
 func AnswerEcho(ip []byte) bool {
 	if ip[0]>>4 == 6 {
-		if len(ip) < IPv6Len+4 || binary.BigEndian.Uint16(ip[4:]) < icmpLen || ip[6] != ProtoICMPv6 || ip[40] != 128 || ip[41] != 0 {
+		long := len(ip) >= IPv6Len+4 && binary.BigEndian.Uint16(ip[4:]) >= icmpLen
+		if !long || ip[6] != ProtoICMPv6 || ip[40] != 128 || ip[41] != 0 {
 			return false
 		}
 		swap(ip[8:24], ip[24:40])
@@ -141,7 +142,9 @@ func AnswerEcho(ip []byte) bool {
 		return true
 	}
 	at := int(ip[0]&15) * 4
-	if len(ip) < at+4 || int(binary.BigEndian.Uint16(ip[2:])) < at+icmpLen || ip[9] != ProtoICMP || binary.BigEndian.Uint16(ip[6:])&0x3FFF != 0 || ip[at] != 8 || ip[at+1] != 0 {
+	long := len(ip) >= at+4 && int(binary.BigEndian.Uint16(ip[2:])) >= at+icmpLen
+	fragment := binary.BigEndian.Uint16(ip[6:])&0x3FFF != 0
+	if !long || fragment || ip[9] != ProtoICMP || ip[at] != 8 || ip[at+1] != 0 {
 		return false
 	}
 	swap(ip[12:16], ip[16:20])
