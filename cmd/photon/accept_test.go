@@ -70,6 +70,7 @@ func acceptSteps(t *testing.T, file string) (all []acceptStep, verdicts map[stri
 
 // The whole script on virtual devices: every step that asks nothing of time passes, and the archive is there.
 func TestAcceptanceRun(t *testing.T) {
+	t.Parallel()
 	n, dir := acceptServer(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "accept.yaml"), []byte(acceptPlan), 0o600); err != nil {
 		t.Fatal(err)
@@ -126,6 +127,7 @@ func TestAcceptanceRun(t *testing.T) {
 // What acts on pauses, and keeps them to itself, fails: here switches stand in the cables, for cards that do so. One obeys
 // PFC, the other PAUSE.
 func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
+	t.Parallel()
 	n, dir := testnet.New(t, "server"), t.TempDir()
 	for i, obeys := range []string{"asymmetric_pfc: true", "lossless: [], pause: true"} {
 		for _, end := range []string{"s", "p"} {
@@ -198,6 +200,7 @@ func TestAcceptanceRunOfFigure11(t *testing.T) {
 
 // A run that is interrupted ends with all that it started.
 func TestAcceptanceRunIsInterrupted(t *testing.T) {
+	t.Parallel()
 	n, dir := acceptServer(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "accept.yaml"), []byte(acceptPlan), 0o600); err != nil {
 		t.Fatal(err)

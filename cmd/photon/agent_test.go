@@ -16,6 +16,7 @@ import (
 // The example configurations: two senders and a receiver on the switch. What
 // passes is what their protocols say, in tshark's eyes, and the metrics tell of it.
 func TestExampleConfigurations(t *testing.T) {
+	t.Parallel()
 	l := newFourHosts(t)
 	sw := start(t, l.sw, "switch", "-c", "../../deploy/switch.yaml")
 	receiver := start(t, l.hosts[2], "agent", "-c", "../../deploy/agent-h2.yaml")

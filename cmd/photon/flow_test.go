@@ -173,6 +173,7 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 // receiver goes away for good; where a receiver is back in time its flow begins anew, and arrives. The
 // list, the log, the metrics and the results say so.
 func TestFlowsFail(t *testing.T) {
+	t.Parallel()
 	a := startAgents(t, "ack_timeout: 50ms\nretries: 8\n") // nine seconds for the receiver to be back
 	a.must("add", "--to", "10.9.0.77", "--to-mac", "02:00:0a:09:00:4d", "--size", "1MB", "--group", "absent")
 	a.must("add", "--to", "10.9.0.2", "--rate", "20Mbps", "--group", "long")

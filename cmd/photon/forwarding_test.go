@@ -66,6 +66,7 @@ func (o *operated) discards(reason string) float64 {
 // Two switches with a trunk between them, and hosts that know nothing of VLANs: who
 // is in a VLAN reaches the others in it on the other switch, and nobody else.
 func TestVLANsOverATrunk(t *testing.T) {
+	t.Parallel()
 	o := operate(t, "vlans:\n- {id: 10, untagged: [0, 1], tagged: [3]}\n- {id: 20, untagged: [2], tagged: [3]}\n- {id: 30, untagged: [3]}\n")
 	// What was h3 is a switch with a port on its eth0, and hosts of its own.
 	other := o.fourHosts.hosts[3]

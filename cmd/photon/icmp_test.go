@@ -36,6 +36,7 @@ func (o *operated) says(command ...string) string {
 // The tools of operators see the router: where packets end, why, and how long they may be; the kernel believes
 // it, and tshark finds nothing wrong with what it says.
 func TestRouterTellsSenders(t *testing.T) {
+	t.Parallel()
 	const router = "router: {mac: '02:00:00:00:aa:aa', addresses: [10.1.0.1, 10.2.0.1, 'fd00:1::1', 'fd00:2::1']%s}\nroutes:\n" +
 		"- {prefix: 10.1.0.2/32, via: [{port: 0, mac: '02:00:00:00:00:01'}]}\n- {prefix: 'fd00:1::/64', via: [{port: 0, mac: '02:00:00:00:00:01'}]}\n" +
 		"- {prefix: 10.2.0.2/32, via: [{port: 1, mac: '02:00:00:00:00:02', mtu: 1300}]}\n- {prefix: 'fd00:2::/64', via: [{port: 1, mac: '02:00:00:00:00:02', mtu: 1300}]}\n" +

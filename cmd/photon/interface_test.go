@@ -17,6 +17,7 @@ import (
 // container: after a while, or at once. The switch finds it by itself, says so, and
 // forwards as before; nothing that was for the first is sent by the second.
 func TestInterfaceComesAgain(t *testing.T) {
+	t.Parallel()
 	o := operate(t, "metrics: 127.0.0.1:9464\n")
 	host := o.fourHosts.hosts[0]
 	count := func(text string) int { return strings.Count(o.process.log.String(), text) }
@@ -75,6 +76,7 @@ func TestInterfaceComesAgain(t *testing.T) {
 // one had lost its link more often, and the switch is asked all the time: an interface that has gone and come is two
 // changes.
 func TestChangesOfALinkAreCounted(t *testing.T) {
+	t.Parallel()
 	o := operate(t, "")
 	host := o.fourHosts.hosts[0]
 	changes := func() (n uint64, up bool) {

@@ -52,6 +52,7 @@ func TestLLDPIsOnOnceTheFileSaysSo(t *testing.T) {
 // Debian's lldpd and lldpad read what a port says, and photon what they say: who is there, where the two ends of a
 // cable disagree, that they agree when the peer has changed, and that the switch has stopped speaking.
 func TestNeighboursByLLDP(t *testing.T) {
+	t.Parallel()
 	const on = "weights: {0: 1, 3: 3}\nlldp: {interval: 1s, hold: 60}\n"
 	o := operate(t, on)
 	o.until("h2 hears the switch", func() bool {

@@ -18,6 +18,7 @@ import (
 // server comes, is killed, and comes again, at a socket with a name, which the one
 // that was killed leaves behind, or without one. Each time frames go both ways again.
 func TestMemifServerComesAgain(t *testing.T) {
+	t.Parallel()
 	for kind, abstract := range map[string]string{"named": "no", "abstract": "yes"} {
 		t.Run(kind, func(t *testing.T) {
 			n := testnet.New(t, "sw") // of both: an abstract name is a namespace's

@@ -18,6 +18,7 @@ import (
 // Kernels are neighbours of which only the addresses are known: they are found, found again when they have another
 // MAC, and when one is silent the senders are told. tshark finds nothing wrong with what is asked.
 func TestRouterFindsItsNeighbours(t *testing.T) {
+	t.Parallel()
 	o := between(t, `router: {mac: '02:00:00:00:aa:aa'}
 vlans:
 - {id: 10, untagged: [0], addresses: [10.1.0.1/24, 'fd00:1::1/64']}
@@ -101,6 +102,7 @@ routes:
 // another of its VLAN, and it says nothing of that. The router finds it by itself, and what programs on both sides send
 // arrives; nothing is sent to the one before.
 func TestNeighbourIsStartedAgain(t *testing.T) {
+	t.Parallel()
 	o := between(t, `router: {mac: '02:00:00:00:aa:aa'}
 vlans:
 - {id: 10, untagged: [0], addresses: [10.1.0.1/24, 'fd00:1::1/64']}

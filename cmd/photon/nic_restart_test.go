@@ -107,6 +107,7 @@ func TestShowFlowsOfANIC(t *testing.T) {
 // TCP that runs while a NIC is started again goes on, through a veth pair that stays and through a tap that is made
 // anew under its name, with its address: nobody has to be asked where it is.
 func TestTCPOutlivesANIC(t *testing.T) {
+	t.Parallel()
 	for _, device := range []string{"net_af_packet1,iface=nic0", "net_tap0,iface=app0"} {
 		t.Run(device[:7], func(t *testing.T) {
 			near, far := testnet.New(t, "near"), testnet.New(t, "far")

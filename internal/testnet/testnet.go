@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,10 +23,13 @@ import (
 // Namespace is a network namespace that ends with the test.
 type Namespace struct{ Name string }
 
+// made counts namespaces: tests that run side by side use the same names.
+var made atomic.Int64
+
 // New makes a namespace with its loopback interface up.
 func New(t testing.TB, name string) *Namespace {
 	t.Helper()
-	n := &Namespace{Name: fmt.Sprintf("photon-%d-%s", os.Getpid(), name)}
+	n := &Namespace{Name: fmt.Sprintf("photon-%d-%d-%s", os.Getpid(), made.Add(1), name)}
 	run(t, "ip", "netns", "add", n.Name)
 	t.Cleanup(func() { run(t, "ip", "netns", "del", n.Name) })
 	run(t, "ip", "-n", n.Name, "link", "set", "lo", "up")
