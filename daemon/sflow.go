@@ -188,7 +188,8 @@ func (d *daemon) sendCounters() {
 		if i < len(snap.Devices) {
 			dev := &snap.Devices[i]
 			c.Up, c.InErrors, c.OutEr = dev.LinkUp, uint32(dev.RxErrors), uint32(dev.TxErrors)
-			c.OutDrops += uint32(dev.TxDropped)
+			c.InDiscards += uint32(dev.RxMissed + dev.RxNoBuffer + dev.RxTooLong + dev.RxSeveral)
+			c.OutDrops += uint32(dev.TxDropped + dev.TxTooLong)
 		}
 		if i < len(snap.Rates) {
 			c.Speed = uint64(snap.Rates[i])
