@@ -35,8 +35,8 @@ type RouteVia struct {
 	Port    string `json:"port"`              // empty: whichever of the VLAN's it is behind
 	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
 	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
-	LinkUp  bool   `json:"link_up"` // of whichever port: one of the VLAN's has a link
-	Weight  int    `json:"weight"` // how often it is chosen, relative to the route's others
+	LinkUp  bool   `json:"link_up"`           // of whichever port: one of the VLAN's has a link
+	Weight  int    `json:"weight"`            // how often it is chosen, relative to the route's others
 }
 
 func takeRoutes(s *telemetry.Source) Document {
