@@ -336,10 +336,13 @@ func (s *Switch) startNeighbours(now units.Time) {
 	}
 }
 
-// askAgain asks the neighbours of a port whose link came up or went down. All workers are at rest.
+// askAgain asks the neighbours of a port whose link came up or went down, and where it came up those that have failed and
+// may be there. All workers are at rest.
 func (s *Switch) askAgain(now units.Time, p *switchPort) {
 	for _, n := range s.neighbours() {
-		if e, state := n.Load(); int(n.Port) != p.number && (state != neighbour.Known || int(e.Value()) != p.number) {
+		e, state := n.Load()
+		here := int(n.Port) == p.number || state == neighbour.Known && int(e.Value()) == p.number
+		if mayBe := state == neighbour.Failed && n.Port == anyPort && !p.down && s.lanAt(n).forms[p.number] != absent; !here && !mayBe {
 			continue
 		}
 		n.Restart(now)

@@ -159,3 +159,39 @@ func TestNextHopsStayKnownWhenPortsOfTheirVLANChange(t *testing.T) {
 		}
 	})
 }
+
+// A next hop of a VLAN that has failed is asked at once when any port of the VLAN has a link again: it may be there. A link
+// that goes, or one of another VLAN, has nobody asked.
+func TestFailedNextHopWhenAPortOfItsVLANHasALink(t *testing.T) {
+	eachCrew(t, twoOfAVLAN(), func(t *testing.T, r *rig) {
+		ask := func() (n int) {
+			for range 2 { // the worker of one port has others send
+				r.poll()
+				for p := range r.sw.ports {
+					n += len(r.asks(p))
+				}
+			}
+			return n
+		}
+		for range neighbour.MaxRequests + 2 {
+			ask()
+			r.now += units.Second
+		}
+		ask()
+		for _, c := range []struct {
+			port int
+			up   bool
+			asks int
+		}{{2, false, 0}, {0, false, 0}, {0, true, 0}, {2, true, 4}} { // two, at two ports
+			for _, n := range r.sw.Neighbours() {
+				if n.State != "failed" {
+					t.Fatalf("before the link of port %d: %+v", c.port, n)
+				}
+			}
+			r.link(c.port, c.up)
+			if n := ask(); n != c.asks {
+				t.Errorf("link of port %d, up %v: %d questions, want %d", c.port, c.up, n, c.asks)
+			}
+		}
+	})
+}
