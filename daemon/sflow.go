@@ -29,7 +29,7 @@ type sampling struct {
 	seen    []dataplane.SampleCounts // by port, of what is in counts
 	tried   time.Time                // when there was no way to the collector
 	noWay   bool                     // there was none then
-	astray  bool                     // what is sent by the way that was found does not leave the host: another is looked for
+	astray  bool                     // what is sent by that way does not leave the host: another is looked for
 	failing bool                     // it is in the log
 }
 
@@ -164,7 +164,9 @@ func (d *daemon) reach(now time.Time) {
 	x.writer.Send = func(b []byte) {
 		x.counts.Datagrams++
 		if _, err := to.Write(b); err != nil {
-			x.astray = x.astray || !errors.Is(err, syscall.ECONNREFUSED) // that the collector does not listen is no matter of the way
+			if !errors.Is(err, syscall.ECONNREFUSED) { // that the collector does not listen is no matter of the way
+				x.astray = true
+			}
 			if x.counts.Failed++; !x.failing {
 				x.failing = true
 				d.log.Warnf("sflow: %v (said once; photon show sflow counts what could not be sent)", err)

@@ -154,8 +154,8 @@ func (s *Switch) catchUp(now units.Time, w *switchWorker) {
 	}
 }
 
-// setHops works out a worker's hops. Of a group those are in it to which a packet can go now; if there are none, those to
-// neighbours that are asked, for which packets wait; if there are none of these either, all.
+// setHops works out a worker's hops. Of a group those are in it to which a packet can go now; if there are none, those
+// to neighbours that are asked, for which packets wait; if there are none of these either, all.
 func (s *Switch) setHops(w *switchWorker) {
 	r, c := s.routes, &w.cache
 	version := s.resolved.Load()
@@ -318,8 +318,8 @@ func (s *Switch) leaveNeighbours(next *routes) {
 	}
 }
 
-// startNeighbours starts the timers of all neighbours at their home ports, which other routes or VLANs may have moved. What
-// is known of one at a port that has left its VLAN is forgotten. All workers are at rest.
+// startNeighbours starts the timers of all neighbours at their home ports, which other routes or VLANs may have moved.
+// What is known of one at a port that has left its VLAN is forgotten. All workers are at rest.
 func (s *Switch) startNeighbours(now units.Time) {
 	for i, n := range s.neighbours() {
 		n.Home = s.routes.homes[i]
@@ -336,13 +336,14 @@ func (s *Switch) startNeighbours(now units.Time) {
 	}
 }
 
-// askAgain asks the neighbours of a port whose link came up or went down, and where it came up those that have failed and
-// may be there. All workers are at rest.
+// askAgain asks the neighbours of a port whose link came up or went down, and where it came up those that have failed
+// and may be there. All workers are at rest.
 func (s *Switch) askAgain(now units.Time, p *switchPort) {
 	for _, n := range s.neighbours() {
 		e, state := n.Load()
 		here := int(n.Port) == p.number || state == neighbour.Known && int(e.Value()) == p.number
-		if mayBe := state == neighbour.Failed && n.Port == anyPort && !p.down && s.lanAt(n).forms[p.number] != absent; !here && !mayBe {
+		mayBe := state == neighbour.Failed && n.Port == anyPort && !p.down && s.lanAt(n).forms[p.number] != absent
+		if !here && !mayBe {
 			continue
 		}
 		n.Restart(now)

@@ -59,8 +59,9 @@ func (r *rig) waiting() (n int) {
 	return n
 }
 
-// Packets wait for a next hop only while none of equal cost is known: not at the start, when its link goes, when that is
-// back and nobody answers there, or when it has fallen silent. Once it answers it has its share again. No packet is lost.
+// Packets wait for a next hop only while none of equal cost is known: not at the start, when its link goes, when that
+// is back and nobody answers there, or when it has fallen silent. Once it answers it has its share again. No packet is
+// lost.
 func TestEqualHopsTakeOverFromOneThatIsAsked(t *testing.T) {
 	eachCrew(t, twoOfAVLAN(), func(t *testing.T, r *rig) {
 		first, second := mac(77), mac(78)
@@ -117,8 +118,8 @@ func TestEqualHopsTakeOverFromOneThatIsAsked(t *testing.T) {
 	})
 }
 
-// A reload that changes the order of a VLAN's ports, or takes one out that no next hop is behind, keeps what is known of
-// next hops, which are asked as before. One whose port has left the VLAN is asked at once.
+// A reload that changes the order of a VLAN's ports, or takes one out that no next hop is behind, keeps what is known
+// of next hops, which are asked as before. One whose port has left the VLAN is asked at once.
 func TestNextHopsStayKnownWhenPortsOfTheirVLANChange(t *testing.T) {
 	c := twoOfAVLAN()
 	c.Router.Routes[0].Via = c.Router.Routes[0].Via[:1]
@@ -160,8 +161,8 @@ func TestNextHopsStayKnownWhenPortsOfTheirVLANChange(t *testing.T) {
 	})
 }
 
-// A next hop of a VLAN that has failed is asked at once when any port of the VLAN has a link again: it may be there. A link
-// that goes, or one of another VLAN, has nobody asked.
+// A next hop of a VLAN that has failed is asked at once when any port of the VLAN has a link again: it may be there. A
+// link that goes, or one of another VLAN, has nobody asked.
 func TestFailedNextHopWhenAPortOfItsVLANHasALink(t *testing.T) {
 	eachCrew(t, twoOfAVLAN(), func(t *testing.T, r *rig) {
 		ask := func() (n int) {

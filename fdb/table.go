@@ -37,8 +37,8 @@ const (
 // MaxPorts is how many ports, and how many groups, entries can name.
 const MaxPorts = 1 << 12
 
-// maxProbe is how many places an address may have. Half of a table's are taken by as many addresses as it is for: with 32
-// some of a hundred thousand had none.
+// maxProbe is how many places an address may have. Half of a table's are taken by as many addresses as it is for: with
+// 32 some of a hundred thousand had none.
 const maxProbe = 64
 
 // NewEntry is the Entry of an address; value is the port or group.

@@ -151,7 +151,8 @@ func TestFullTableForgetsNobody(t *testing.T) {
 }
 
 // A table has a place for each of as many addresses as it was made for, whichever they are: drawn at random, as virtual
-// machines have them, or one after the other, as a manufacturer gives them; also for those that came when others were old.
+// machines have them, or one after the other, as a manufacturer gives them; also for those that came when others were
+// old.
 func TestATableHoldsWhatItIsFor(t *testing.T) {
 	for _, size := range []int{1, 100, 5000, 16384, 65536, 1 << 17} {
 		for seed := range uint64(8) {

@@ -174,7 +174,9 @@ routes:
 		}
 		return ""
 	}
-	o.until("both are found", func() bool { return state("10.2.0.2") == "reachable" && state("10.2.0.3") == "reachable" })
+	o.until("both are found", func() bool {
+		return state("10.2.0.2") == "reachable" && state("10.2.0.3") == "reachable"
+	})
 	const flows = 256
 	send := func(dscp uint8) {
 		for i := range flows {
