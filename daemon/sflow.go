@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"photon/config"
@@ -26,6 +28,8 @@ type sampling struct {
 	every   int                      // by which the ports have sampled until now; 0: they have not
 	seen    []dataplane.SampleCounts // by port, of what is in counts
 	tried   time.Time                // when there was no way to the collector
+	noWay   bool                     // there was none then
+	astray  bool                     // what is sent by that way does not leave the host: another is looked for
 	failing bool                     // it is in the log
 }
 
@@ -112,6 +116,10 @@ func (d *daemon) watchSamples(now time.Time) {
 		d.sendCounters()
 	}
 	x.writer.End()
+	if x.astray {
+		x.to.Close()
+		x.to, x.astray, x.tried = nil, false, now
+	}
 }
 
 // sampleAs takes over another configuration; nil: none.
@@ -121,6 +129,7 @@ func (d *daemon) sampleAs(conf *config.SFlow) {
 		x.to.Close()
 	}
 	x.conf, x.to, x.failing, x.tried = conf, nil, false, time.Time{}
+	x.noWay, x.astray, x.writer.Agent = false, false, netip.Addr{}
 	x.counts.On, x.counts.Collector, x.counts.Every = false, "", 0
 	if conf == nil {
 		x.seen = nil // ports that sample again count anew
@@ -136,30 +145,38 @@ func (d *daemon) reach(now time.Time) {
 	x.tried = now
 	to, err := net.Dial("udp", conf.Collector.V)
 	if err != nil {
+		x.noWay = true
 		if !x.failing {
 			x.failing = true
 			d.log.Warnf("sflow: %v; no samples are sent (tried again every %v, said once)", err, tryEvery)
 		}
 		return
 	}
-	x.failing = false
 	agent := to.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
 	if conf.Agent.IsSet() {
 		agent = netip.MustParseAddr(conf.Agent.V) // it was checked
 	}
-	x.to, x.writer.Agent = to, agent
+	found := x.noWay || agent != x.writer.Agent // else it is the way by which nothing could be sent
+	x.to, x.writer.Agent, x.noWay = to, agent, false
 	if x.began.IsZero() {
 		x.began = now
 	}
 	x.writer.Send = func(b []byte) {
 		x.counts.Datagrams++
 		if _, err := to.Write(b); err != nil {
+			if !errors.Is(err, syscall.ECONNREFUSED) { // that the collector does not listen is no matter of the way
+				x.astray = true
+			}
 			if x.counts.Failed++; !x.failing {
 				x.failing = true
 				d.log.Warnf("sflow: %v (said once; photon show sflow counts what could not be sent)", err)
 			}
 		}
 	}
+	if !found {
+		return
+	}
+	x.failing = false
 	d.log.Infof("sflow: one frame in %d to %s, from %v", conf.Every(), conf.Collector.V, agent)
 }
 
@@ -188,7 +205,8 @@ func (d *daemon) sendCounters() {
 		if i < len(snap.Devices) {
 			dev := &snap.Devices[i]
 			c.Up, c.InErrors, c.OutEr = dev.LinkUp, uint32(dev.RxErrors), uint32(dev.TxErrors)
-			c.OutDrops += uint32(dev.TxDropped)
+			c.InDiscards += uint32(dev.RxMissed + dev.RxNoBuffer + dev.RxTooLong + dev.RxSeveral)
+			c.OutDrops += uint32(dev.TxDropped + dev.TxTooLong)
 		}
 		if i < len(snap.Rates) {
 			c.Speed = uint64(snap.Rates[i])

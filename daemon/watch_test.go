@@ -86,8 +86,10 @@ func TestWhatACollectorGets(t *testing.T) {
 	if n := x.sw.Transmit(x.world.now, 1, out[:]); n != frames {
 		t.Fatalf("%d frames leave", n)
 	}
-	x.world.say(0, func(d *dpdk.DeviceStats) { d.RxErrors = 3 })
-	x.world.say(1, func(d *dpdk.DeviceStats) { d.TxErrors, d.TxDropped, d.LinkUp = 4, 5, false })
+	x.world.say(0, func(d *dpdk.DeviceStats) {
+		d.RxErrors, d.RxMissed, d.RxNoBuffer, d.RxTooLong, d.RxSeveral = 3, 10, 200, 3000, 40000
+	})
+	x.world.say(1, func(d *dpdk.DeviceStats) { d.TxErrors, d.TxDropped, d.TxTooLong, d.LinkUp = 4, 5, 60, false })
 	d := watch()
 	sampled := 0
 	for _, s := range d.FlowSamples {
@@ -107,12 +109,14 @@ func TestWhatACollectorGets(t *testing.T) {
 		}
 	}
 	in, to := ports[1], ports[2]
-	if len(ports) != 2 || in.IfSpeed != 10e9 || in.IfStatus != 3 || in.IfInErrors != 3 || in.IfInDiscards != unknown ||
+	if len(ports) != 2 || in.IfSpeed != 10e9 || in.IfStatus != 3 || in.IfInErrors != 3 ||
+		in.IfInDiscards != unknown+43210 ||
 		in.IfInUcastPkts != frames+unknown || in.IfInOctets != frames*length+unknown*9 ||
 		in.IfOutUcastPkts != 0 || in.IfOutOctets != 0 {
 		t.Errorf("the port of %d frames says %+v", frames+unknown, in)
 	}
-	if to.IfOutUcastPkts != frames || to.IfOutOctets != frames*length || to.IfOutErrors != 4 || to.IfOutDiscards != 5 ||
+	if to.IfOutUcastPkts != frames || to.IfOutOctets != frames*length ||
+		to.IfOutErrors != 4 || to.IfOutDiscards != 65 ||
 		to.IfInUcastPkts != 0 || to.IfStatus != 1 {
 		t.Errorf("the port that %d frames left by says %+v", frames, to)
 	}

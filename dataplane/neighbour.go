@@ -27,6 +27,7 @@ const maxWaiting = 64
 type nextNeighbour struct {
 	*neighbour.Neighbour
 	waiting [][]fabric.Frame // by worker
+	spare   []bool           // by worker: what waits for it may go another way now
 }
 
 // placeOf is the place of a next hop that is an address.
@@ -91,24 +92,24 @@ func (r *routes) setNeighbours(c *SwitchConfig, before *routes, workers int) {
 			}
 			n := before.neighbourOf(at)
 			if n == nil {
-				n = &nextNeighbour{neighbour.New(at), make([][]fabric.Frame, workers)}
+				n = &nextNeighbour{neighbour.New(at), make([][]fabric.Frame, workers), make([]bool, workers)}
 				for w := range n.waiting {
 					n.waiting[w] = make([]fabric.Frame, 0, maxWaiting)
 				}
 			}
-			r.neighbours = append(r.neighbours, n)
+			r.neighbours, r.homes = append(r.neighbours, n), append(r.homes, at.Home)
 			r.byAddress[at.Addr] = append(r.byAddress[at.Addr], n)
 		}
 	}
 }
 
-// neighbourOf is the one of a place; nil: there is none.
+// neighbourOf is the one of a place, whichever port's worker asks there; nil: there is none.
 func (r *routes) neighbourOf(at neighbour.Place) *nextNeighbour {
 	if r == nil {
 		return nil
 	}
 	for _, n := range r.byAddress[at.Addr] {
-		if n.Place == at {
+		if n.Port == at.Port && n.VLAN == at.VLAN {
 			return n
 		}
 	}
@@ -153,8 +154,8 @@ func (s *Switch) catchUp(now units.Time, w *switchWorker) {
 	}
 }
 
-// setHops works out a worker's hops. Those to a neighbour that does not answer are left out of their group, if there
-// are others in it.
+// setHops works out a worker's hops. Of a group those are in it to which a packet can go now; if there are none, those
+// to neighbours that are asked, for which packets wait; if there are none of these either, all.
 func (s *Switch) setHops(w *switchWorker) {
 	r, c := s.routes, &w.cache
 	version := s.resolved.Load()
@@ -171,12 +172,12 @@ func (s *Switch) setHops(w *switchWorker) {
 	w.knows, w.version, c.groups = r, version, r.places[w.number]
 	for i, hops := range r.groups {
 		to := c.groups[i][:0]
-		for pass := range 2 { // if all have failed, all stay
+		for pass := range 3 {
 			for _, h := range hops {
 				if h.neighbour != nil {
 					s.updateHop(&h)
 				}
-				if h.state != neighbour.Failed && (h.port == anyPort || s.up(h.port)) || pass == 1 {
+				if s.hopRank(&h) <= pass {
 					to = append(to, h)
 				}
 			}
@@ -184,7 +185,30 @@ func (s *Switch) setHops(w *switchWorker) {
 				break
 			}
 		}
-		c.groups[i] = to
+		if c.groups[i] = to; len(to) < len(hops) && to[0].state == neighbour.Known {
+			spare(hops, w.number)
+		}
+	}
+}
+
+// hopRank is 0 of a hop to which packets can go, 1 of one for which they wait, 2 of one that is not there.
+func (s *Switch) hopRank(h *hop) int {
+	switch {
+	case h.state == neighbour.Failed || h.port != anyPort && !s.up(h.port):
+		return 2
+	case h.state == neighbour.Incomplete:
+		return 1
+	}
+	return 0
+}
+
+// spare notes that others take the place of those among some hops that are asked: what a worker keeps for them need not
+// wait.
+func spare(hops []hop, worker int) {
+	for i := range hops {
+		if n := hops[i].neighbour; n != nil && len(n.waiting[worker]) > 0 {
+			n.spare[worker] = true
+		}
 	}
 }
 
@@ -225,13 +249,16 @@ func (s *Switch) giveUp(now units.Time, p *switchPort, f *fabric.Frame) {
 	p.env.Free(*f)
 }
 
-// routeWaiting routes the packets that a worker kept for neighbours that are now resolved, or have failed.
+// routeWaiting routes the packets that a worker kept for neighbours that are now resolved, have failed, or have others
+// beside them that are resolved.
 func (s *Switch) routeWaiting(now units.Time, w *switchWorker) {
 	var stack [maxWaiting]fabric.Frame
 	for _, n := range s.neighbours() {
 		q := n.waiting[w.number]
 		_, state := n.Load()
-		if len(q) == 0 || state == neighbour.Incomplete && (n.Port == anyPort || s.up(n.Port)) {
+		spare := n.spare[w.number]
+		n.spare[w.number] = false
+		if len(q) == 0 || state == neighbour.Incomplete && !spare && (n.Port == anyPort || s.up(n.Port)) {
 			continue
 		}
 		all := stack[:copy(stack[:], q)]
@@ -291,9 +318,14 @@ func (s *Switch) leaveNeighbours(next *routes) {
 	}
 }
 
-// startNeighbours starts the timers of all neighbours at their home ports.
+// startNeighbours starts the timers of all neighbours at their home ports, which other routes or VLANs may have moved.
+// What is known of one at a port that has left its VLAN is forgotten. All workers are at rest.
 func (s *Switch) startNeighbours(now units.Time) {
-	for _, n := range s.neighbours() {
+	for i, n := range s.neighbours() {
+		n.Home = s.routes.homes[i]
+		if e, state := n.Load(); state == neighbour.Known && s.config.formOf(e.Value(), n.VLAN) == absent {
+			n.Restart(now)
+		}
 		s.ports[n.Home].timerAt = now
 		s.ports[n.Home].env.Wake(int(n.Home), now)
 	}
@@ -304,10 +336,14 @@ func (s *Switch) startNeighbours(now units.Time) {
 	}
 }
 
-// askAgain asks the neighbours of a port whose link came up or went down. All workers are at rest.
+// askAgain asks the neighbours of a port whose link came up or went down, and where it came up those that have failed
+// and may be there. All workers are at rest.
 func (s *Switch) askAgain(now units.Time, p *switchPort) {
 	for _, n := range s.neighbours() {
-		if e, state := n.Load(); int(n.Port) != p.number && (state != neighbour.Known || int(e.Value()) != p.number) {
+		e, state := n.Load()
+		here := int(n.Port) == p.number || state == neighbour.Known && int(e.Value()) == p.number
+		mayBe := state == neighbour.Failed && n.Port == anyPort && !p.down && s.lanAt(n).forms[p.number] != absent
+		if !here && !mayBe {
 			continue
 		}
 		n.Restart(now)

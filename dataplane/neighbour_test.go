@@ -270,8 +270,8 @@ func TestNeighboursClose(t *testing.T) {
 	}
 }
 
-// Of equal hops those that do not answer are left out, and those that are asked are not. A reload that names another
-// next hop sends there what has waited, and one that keeps a neighbour keeps what is known of it.
+// Of equal hops those that do not answer are left out. A reload that names another next hop sends there what has
+// waited, and one that keeps a neighbour keeps what is known of it.
 func TestNeighboursAndReloads(t *testing.T) {
 	c := askingConfig()
 	other := netip.MustParseAddr("10.2.0.3")

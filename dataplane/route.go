@@ -66,6 +66,7 @@ type routes struct {
 	groups [][]hop // by what the table says
 
 	neighbours []*nextNeighbour // that are asked
+	homes      []uint16         // of neighbours: the ports whose workers ask
 	byAddress  map[netip.Addr][]*nextNeighbour
 	places     [][][]hop // by worker: where it has the groups, as far as neighbours are known; nil: they all are
 }

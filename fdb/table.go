@@ -37,7 +37,9 @@ const (
 // MaxPorts is how many ports, and how many groups, entries can name.
 const MaxPorts = 1 << 12
 
-const maxProbe = 32
+// maxProbe is how many places an address may have. Half of a table's are taken by as many addresses as it is for: with
+// 32 some of a hundred thousand had none.
+const maxProbe = 64
 
 // NewEntry is the Entry of an address; value is the port or group.
 func NewEntry(mac wire.MAC, value uint16, kind Entry) Entry {
@@ -75,8 +77,10 @@ func Places(capacity int) int { return 1 << bits.Len(uint(max(2*capacity, maxPro
 
 // probe calls do for each place where an address may be, in their order, until it says that it is done.
 func (t *Table) probe(mac wire.MAC, do func(at *place, e Entry) (done bool)) {
-	hi, lo := bits.Mul64(uint64(mac), 0x9E3779B97F4A7C15)
-	at := int(hi ^ lo)
+	const golden = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
+	h := uint64(mac) * golden
+	h = (h ^ h>>32) * golden // a second time: ranges of addresses that follow each other spread as others do
+	at := int(h >> 32)
 	for range maxProbe {
 		p := &t.places[at&(len(t.places)-1)]
 		if do(p, Entry(p.Load())) {

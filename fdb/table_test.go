@@ -150,6 +150,32 @@ func TestFullTableForgetsNobody(t *testing.T) {
 	}
 }
 
+// A table has a place for each of as many addresses as it was made for, whichever they are: drawn at random, as virtual
+// machines have them, or one after the other, as a manufacturer gives them; also for those that came when others were
+// old.
+func TestATableHoldsWhatItIsFor(t *testing.T) {
+	for _, size := range []int{1, 100, 5000, 16384, 65536, 1 << 17} {
+		for seed := range uint64(8) {
+			r := rand.New(rand.NewPCG(seed, uint64(size)))
+			var changes atomic.Uint32
+			table := New(size, 10*units.Second, &changes)
+			for lap := range Second(2) {
+				first := r.Uint64N(1 << 40)
+				for i := range uint64(size) {
+					m := wire.MAC(r.Uint64()&0xFEFF_FFFF_FFFF | 1)
+					if seed%4 == 0 {
+						m = wire.MAC(first + i + 1)
+					}
+					table.Learn(m, 1, 11*lap)
+				}
+			}
+			if n := table.Full(); n != 0 {
+				t.Errorf("seed %d: of %d addresses %d have no place", seed, size, n)
+			}
+		}
+	}
+}
+
 // Of another table what ports that stay have learned is learned, no older than it was, and nothing else.
 func TestAdopt(t *testing.T) {
 	const age = 10 * units.Second

@@ -152,3 +152,75 @@ routes:
 	}
 	o.process.stop()
 }
+
+// The link of one of two equal next hops in a VLAN goes, and comes back without anybody behind it: all that is sent
+// arrives at the other, and so it does while a reload changes the order of the VLAN's ports.
+func TestEqualNextHopWithoutALink(t *testing.T) {
+	const lines = `router: {mac: '02:00:00:00:aa:aa'}
+vlans:
+- {id: 10, untagged: [0], addresses: [10.1.0.1/24]}
+- {id: 20, untagged: %s, addresses: [10.2.0.1/24]}
+routes:
+- {prefix: 10.5.0.0/16, via: [{address: 10.2.0.2}, {address: 10.2.0.3}]}
+`
+	o := operate(t, fmt.Sprintf(lines, "[1, 2, 3]"))
+	o.address(1, "eth0", "10.2.0.2/24")
+	o.address(2, "eth0", "10.2.0.3/24")
+	state := func(address string) string {
+		var all show.Neighbours
+		o.show("neighbours", &all)
+		for _, n := range all.Neighbours {
+			if n.Address == address {
+				return n.State
+			}
+		}
+		return ""
+	}
+	o.until("both are found", func() bool {
+		return state("10.2.0.2") == "reachable" && state("10.2.0.3") == "reachable"
+	})
+	const flows = 256
+	send := func(dscp uint8) {
+		for i := range flows {
+			b := udp(0, 1, dscp, 200, uint32(i))
+			copy(b, []byte{2, 0, 0, 0, 0xAA, 0xAA})
+			copy(b[26:], []byte{10, 1, 0, 2, 10, 5, 0, 1})
+			binary.BigEndian.PutUint16(b[34:], uint16(4000+i))
+			setChecksum(b)
+			o.hosts[0].Send(b)
+		}
+	}
+	send(8)
+	shares := [3]int{}
+	o.until("all have arrived", func() bool {
+		for host := 1; host <= 2; host++ {
+			shares[host] += len(o.hosts[host].Collect(10*time.Millisecond, isUDP(8)))
+		}
+		return shares[1]+shares[2] == flows
+	})
+	if shares[1] == 0 || shares[2] == 0 {
+		t.Errorf("shares of the two: %v", shares)
+	}
+	h2 := o.fourHosts.hosts[2]
+	h2.Run(t, "ip", "address", "flush", "dev", "eth0")
+	h2.Run(t, "ip", "link", "set", "eth0", "down")
+	o.until("the link is down", func() bool { return strings.Contains(o.process.log.String(), "port sw2: link down") })
+	send(16)
+	o.arrivesOf(1, 16, flows)
+	h2.Run(t, "ip", "link", "set", "eth0", "up")
+	o.until("the link is up", func() bool { return strings.Contains(o.process.log.String(), "port sw2: link up") })
+	send(24)
+	o.arrivesOf(1, 24, flows)
+	o.write(fmt.Sprintf(lines, "[3, 2, 1]"))
+	if out, err := o.photon("reload"); err != nil {
+		t.Fatal(out, err)
+	}
+	if is := state("10.2.0.2"); is != "reachable" {
+		t.Errorf("after the reload it is %s", is)
+	}
+	send(32)
+	o.arrivesOf(1, 32, flows)
+	if n := o.discards("neighbour"); n != 0 {
+		t.Errorf("%v packets are lost", n)
+	}
+}

@@ -4,12 +4,14 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"photon/internal/testnet"
 	"photon/telemetry/show"
 )
 
@@ -110,4 +112,38 @@ func TestCollectorIsReachedLater(t *testing.T) {
 	}
 	l.sw.Run(t, "ip", "addr", "add", "10.77.0.1/32", "dev", "lo")
 	o.until("samples are sent", func() bool { look(5); return shown.Datagrams > 0 })
+}
+
+// The host that photon runs on gets another address by which it reaches the collector: samples come from there on.
+func TestSamplesAfterTheHostIsRenumbered(t *testing.T) {
+	l := newFourHosts(t)
+	far := testnet.New(t, "collector")
+	testnet.Veth(t, far, "eth0", l.sw, "mgmt")
+	far.Run(t, "ip", "address", "add", "10.78.0.9/24", "dev", "eth0")
+	l.sw.Run(t, "ip", "address", "add", "10.78.0.1/24", "dev", "mgmt")
+	var collector *net.UDPConn
+	if err := far.Do(func() (err error) {
+		collector, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(10, 78, 0, 9), Port: 6343})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { collector.Close() })
+	o := operateOn(t, l, "sflow: {collector: '10.78.0.9:6343', sampling: 1, polling: 1s}\n")
+	from := func(address string) func() bool {
+		return func() bool {
+			o.hosts[2].Send(udp(2, 3, 0, 300, 0))
+			b := make([]byte, 2000)
+			if err := collector.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
+			n, sender, err := collector.ReadFromUDPAddrPort(b)
+			agent := net.IP(b[8:12]).String() // behind the version and the family
+			return err == nil && n > 28 && sender.Addr().String() == address && agent == address
+		}
+	}
+	o.until("samples come", from("10.78.0.1"))
+	l.sw.Run(t, "ip", "address", "del", "10.78.0.1/24", "dev", "mgmt")
+	l.sw.Run(t, "ip", "address", "add", "10.78.0.2/24", "dev", "mgmt")
+	o.until("samples come from the new address", from("10.78.0.2"))
 }

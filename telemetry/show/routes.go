@@ -35,8 +35,8 @@ type RouteVia struct {
 	Port    string `json:"port"`              // empty: whichever of the VLAN's it is behind
 	VLAN    int    `json:"vlan"`              // 0: the port's untagged one
 	MTU     int    `json:"mtu,omitempty"`     // 0: the switch's
-	LinkUp  bool   `json:"link_up"`
-	Weight  int    `json:"weight"` // how often it is chosen, relative to the route's others
+	LinkUp  bool   `json:"link_up"`           // of whichever port: one of the VLAN's has a link
+	Weight  int    `json:"weight"`            // how often it is chosen, relative to the route's others
 }
 
 func takeRoutes(s *telemetry.Source) Document {
@@ -65,7 +65,7 @@ func takeRoutes(s *telemetry.Source) Document {
 				via.Address, via.MAC = v.Address.String(), ""
 			}
 			if v.AnyPort {
-				via.Port, via.LinkUp = "", true
+				via.Port, via.LinkUp = "", anyUp(&forwarding, v.VLAN)
 			}
 			if i := slices.Index(one.Via, via); i >= 0 { // it has as many places as its weight
 				weights[i]++
@@ -79,6 +79,16 @@ func takeRoutes(s *telemetry.Source) Document {
 		d.Routes = append(d.Routes, one)
 	}
 	return d
+}
+
+// anyUp reports whether a port of a VLAN has a link.
+func anyUp(f *dataplane.Forwarding, vlan uint16) bool {
+	i := slices.IndexFunc(f.VLANs, func(v dataplane.VLAN) bool { return v.ID == vlan })
+	if i < 0 {
+		return false
+	}
+	v := &f.VLANs[i]
+	return slices.ContainsFunc(slices.Concat(v.Untagged, v.Tagged), func(p uint16) bool { return !f.Down[p] })
 }
 
 // Table implements Document.
