@@ -40,14 +40,6 @@ func TestWorldsAgree(t *testing.T) {
 	dpdk := replay("dpdk", e.Seed)
 	for i, one := range dpdk.Runs {
 		for _, m := range experiment.DynamicsMetrics {
-			// TIMELY goes by the sign of the round-trip time's gradient. On an
-			// uncongested path that is exactly zero in virtual time, which means
-			// increase; on DPDK it is the noise of clocks that step by up to 100 ns,
-			// which means increase half of the time: it takes 145 ms instead of 115
-			// to fill the link again, and the queue that follows is not the same.
-			if one.Scheme == "timely" && m == "steady_queue_bytes_mean" {
-				continue
-			}
 			var drawn []*float64
 			var text []string
 			for _, d := range draws {

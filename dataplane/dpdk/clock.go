@@ -17,18 +17,28 @@ type clock struct {
 	stretched units.Time // what exceeded it
 }
 
-// maxStep is how far a closed world's clock goes between two rounds: more than a
-// quiet round takes at a dilation of 20, and a small part of a frame's time.
-const maxStep = 100 * units.Nanosecond
+// maxStep is how far a closed world's clock goes between two rounds at most, and maxSent how much the fastest of its links
+// sends meanwhile, in bytes: the shortest frame. Each node acts too late by up to a step, and HPCC and TIMELY notice if
+// that is a large part of a packet's time (docs/decisions.md).
+const (
+	maxStep = 100 * units.Nanosecond
+	maxSent = 64
+)
 
-func newClock(ticksPerSecond uint64, dilation int, closed bool) clock {
+// stepOf is how far a closed world's clock goes between two rounds if its fastest link has this rate; 0: none has one.
+func stepOf(fastest units.Rate) units.Time {
+	if fastest <= 0 {
+		return maxStep
+	}
+	return max(1, min(maxStep, fastest.Serialize(maxSent)))
+}
+
+// newClock returns a clock that goes so many times slower than the counter's, and no further than a step from one
+// reading to the next; 0: as far as it comes.
+func newClock(ticksPerSecond uint64, dilation int, step units.Time) clock {
 	second := uint64(units.Second)
 	perTick, _ := bits.Div64(second>>32, second<<32, ticksPerSecond*uint64(dilation))
-	c := clock{perTick: perTick}
-	if closed {
-		c.step = maxStep
-	}
-	return c
+	return clock{perTick: perTick, step: step}
 }
 
 // start makes the clock continue from a reading.

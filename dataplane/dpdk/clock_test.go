@@ -12,7 +12,7 @@ func TestClockKeepsTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hz := rapid.Uint64Range(1e9, 5e9).Draw(t, "hz")
 		dilation := rapid.IntRange(1, 100).Draw(t, "dilation")
-		c := newClock(hz, dilation, false)
+		c := newClock(hz, dilation, 0)
 		start := rapid.Uint64Range(0, 1<<60).Draw(t, "start")
 		c.start(start)
 		tsc := start
@@ -28,7 +28,7 @@ func TestClockKeepsTime(t *testing.T) {
 }
 
 func TestClockOfAClosedWorldLeavesStallsOut(t *testing.T) {
-	c := newClock(1e9, 1, true)
+	c := newClock(1e9, 1, 100*units.Nanosecond)
 	c.start(0)
 	c.read(50)        // 50 ns
 	c.read(1_000_050) // a stall of a millisecond

@@ -17,9 +17,10 @@
 // of K every clock of the world runs K times slower than the wall.
 //
 // A world whose nodes are all in this process is closed: nothing outside sees
-// its clock. There the clock never advances by more than 100 ns between two
-// rounds, so that a stall of the machine stops the whole world instead of
-// its links only. How much was stretched is reported.
+// its clock. There the clock never advances between two rounds by more than
+// 64 bytes take on the fastest link, nor by more than 100 ns: a stall of the
+// machine stops the whole world instead of its links only, and nobody acts so
+// late that schemes would notice. How much was stretched is reported.
 //
 // The package is the only one that uses cgo, and only with the build tag dpdk.
 // Without it, New says how to get such a build.

@@ -207,7 +207,7 @@ type World interface {
 type Pace struct {
 	Rounds     uint64     // polls, all workers
 	LongestGap units.Time // wall time between two rounds of a worker, worst
-	Stretched  units.Time // world time by which stalls were left out, closed worlds only
+	Stretched  units.Time // world time left out of rounds longer than a step, closed worlds only
 	Frames     int        // frame buffers that there are
 	Exhausted  units.Time // world time at which a worker first found none of them free; units.Never: always some were
 }

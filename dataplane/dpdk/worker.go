@@ -82,8 +82,8 @@ func (k *worker) refill(p *fabric.Pool) {
 }
 
 // build has the worker poll its ports, and gives it room for those that come while it runs.
-func (k *worker) build(ports []*port, enclosed bool) {
-	k.clock = newClock(k.hz, k.world.options.Dilation, enclosed)
+func (k *worker) build(ports []*port, step units.Time) {
+	k.clock = newClock(k.hz, k.world.options.Dilation, step)
 	k.clock.now = k.world.now
 	k.c.port = C.ph_port_list(C.uint(len(ports) + MaxPorts))
 	for _, p := range ports {

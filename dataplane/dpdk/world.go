@@ -262,14 +262,18 @@ func (w *world) Every(span units.Time, do func(now units.Time)) {
 // build gives every worker its ports, before the first run.
 func (w *world) build() {
 	w.built = true
-	enclosed := true
+	enclosed, fastest := len(w.workers) == 1, units.Rate(0)
 	of := make([][]*port, len(w.workers))
 	for _, p := range w.ports {
-		enclosed = enclosed && p.device == nil
+		enclosed, fastest = enclosed && p.device == nil, max(fastest, p.link.Rate)
 		of[p.worker] = append(of[p.worker], p)
 	}
+	step := units.Time(0)
+	if enclosed {
+		step = stepOf(fastest)
+	}
 	for i, k := range w.workers {
-		k.build(of[i], enclosed && len(w.workers) == 1)
+		k.build(of[i], step)
 	}
 }
 

@@ -152,7 +152,7 @@ type Timing struct {
 	// Of the DPDK world's clock.
 	StartSkew        float64 `json:"start_skew_seconds,omitempty"` // of a testbed: flows start together within twice that
 	Dilation         int     `json:"dilation,omitempty"`
-	StretchedSeconds float64 `json:"stretched_seconds,omitempty"` // world time by which stalls of the machine were left out
+	StretchedSeconds float64 `json:"stretched_seconds,omitempty"` // world time by which it ran slower than the dilation says
 	LongestGap       float64 `json:"longest_poll_gap_seconds,omitempty"`
 }
 
