@@ -53,7 +53,7 @@ measure:
 				got := runs[1][i].Metrics[name]
 				t.Logf("%s, %s: %s is %s in virtual time and %s on DPDK", rate, sim.Scheme, name,
 					experiment.Number(v, e.Unit(name)), experiment.Number(got, e.Unit(name)))
-				if v == nil || got == nil || math.Abs(*got / *v-1) > tolerance {
+				if v == nil || got == nil || math.Abs(*got / *v - 1) > tolerance {
 					t.Errorf("which differs by more than %v", tolerance)
 				}
 			}
