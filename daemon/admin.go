@@ -30,7 +30,7 @@ func (d *daemon) answer(a *admin.Server, source *telemetry.Source) {
 func (d *daemon) source() *telemetry.Source {
 	s := &telemetry.Source{Snapshot: d.snapshot}
 	if d.sw != nil {
-		s.FDB, s.Forwarding, s.Past, s.SFlow = d.fdb, d.forwarding, d.past, d.sflow
+		s.FDB, s.Addresses, s.Forwarding, s.Past, s.SFlow = d.fdb, d.addresses, d.forwarding, d.past, d.sflow
 	} else if d.nic != nil {
 		s.Flows = d.surveyNIC
 	} else {
@@ -40,11 +40,20 @@ func (d *daemon) source() *telemetry.Source {
 }
 
 // fdb reads the forwarding database while the workers run; only its address is read between their bursts.
-func (d *daemon) fdb() (entries []dataplane.FDBEntry, capacity int) {
-	var view dataplane.FDBView
-	var at units.Time
+func (d *daemon) fdb() []dataplane.FDBEntry {
+	view, now := d.viewFDB()
+	return view.Entries(now)
+}
+
+// addresses counts what fdb lists, and how many places there are for it.
+func (d *daemon) addresses() (known, places int) {
+	view, now := d.viewFDB()
+	return view.Known(now), view.Capacity()
+}
+
+func (d *daemon) viewFDB() (view dataplane.FDBView, at units.Time) {
 	d.world.DoBriefly(func(now units.Time) { view, at = d.sw.FDB(), now })
-	return view.Entries(at), view.Capacity()
+	return view, at
 }
 
 // forwarding is how the switch forwards.

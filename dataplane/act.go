@@ -75,7 +75,7 @@ type actionCache struct {
 	epoch   uint64      // places with another are empty; 1 to lastEpoch
 	used    int         // places of this epoch
 	until   units.Time  // actions hold: where addresses are learned, as long as the second in which they were confirmed
-	changes uint32      // of the tables: see Switch.changes
+	changes uint32      // of the tables: see fdb.Counts
 	groups  [][]hop     // of routes, as far as their neighbours are known
 }
 

@@ -51,10 +51,10 @@ func (l *lans) portsOf(e fdb.Entry) []uint16 {
 	}
 }
 
-// Full is how often an address was not learned because its places were taken.
-func (v FDBView) Full() (n uint64) {
+// Known is how many addresses are known at now, in all VLANs.
+func (v FDBView) Known(now units.Time) (n int) {
 	for _, x := range v.lans.all {
-		n += x.fdb.Full()
+		x.fdb.Each(v.era.second(now), func(fdb.Entry, units.Time) { n++ })
 	}
 	return n
 }

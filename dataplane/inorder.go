@@ -42,7 +42,7 @@ func (s *Switch) inOrder(x *fabric.Span, taken int) {
 		}
 		p := &s.ports[port]
 		switch {
-		case !s.portless || now >= c.until || s.changes.Load() != c.changes:
+		case !s.portless || now >= c.until || s.counts.Changes.Load() != c.changes:
 			known = i
 		case i >= known || c.used != used: // what was remembered meanwhile may have displaced an action
 			used, first = c.used, i

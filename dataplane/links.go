@@ -43,7 +43,7 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	}
 	ch := &LinkChange{port: port, state: state, groups: c.groups(up, s.routes)}
 	var err error
-	if ch.lans, err = c.newLANs(up, &s.changes); err != nil {
+	if ch.lans, err = c.newLANs(up, &s.counts); err != nil {
 		return nil, err
 	}
 	but := port
@@ -100,7 +100,7 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	if was := !p.down; was != ch.state.Up {
 		p.down = was
 		s.lans, s.routes = ch.lans, s.routes.regroup(ch.groups, len(s.workers))
-		s.changes.Add(1)
+		s.counts.Changes.Add(1)
 		if p.down {
 			for prio := range pfc.Classes {
 				s.flush(now, p, prio, fabric.DropLink)

@@ -19,7 +19,7 @@ func TestBurstsAreLookedUpLikeSingleFrames(outer *testing.T) {
 		r := newRig(outer, c)
 		number := rapid.IntRange(0, 2).Draw(t, "port")
 		p := &r.sw.ports[number]
-		r.sw.renew(0, p.worker, r.sw.changes.Load())
+		r.sw.renew(0, p.worker, r.sw.counts.Changes.Load())
 		if rapid.Bool().Draw(t, "any port") {
 			r.sw.portless = true
 		}

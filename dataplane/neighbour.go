@@ -149,7 +149,7 @@ func (s *Switch) renew(now units.Time, w *switchWorker, changes uint32) {
 
 // catchUp does so if there was a change.
 func (s *Switch) catchUp(now units.Time, w *switchWorker) {
-	if changes := s.changes.Load(); changes != w.cache.changes {
+	if changes := s.counts.Changes.Load(); changes != w.cache.changes {
 		s.renew(now, w, changes)
 	}
 }
@@ -386,7 +386,7 @@ func (s *Switch) serveNeighbour(now units.Time, p *switchPort, n *nextNeighbour)
 // noteNeighbour has workers hear that what is known of a neighbour has changed.
 func (s *Switch) noteNeighbour() {
 	s.resolved.Add(1)
-	s.changes.Add(1)
+	s.counts.Changes.Add(1)
 }
 
 // solicit asks a neighbour: where it was, or at every port where it may be. The request has the priority of the

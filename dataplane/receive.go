@@ -20,7 +20,7 @@ func (s *Switch) Receive(now units.Time, port int, burst []fabric.Frame) {
 	if now >= p.attend {
 		p.attendTo(now)
 	}
-	if changes, c := s.changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
+	if changes, c := s.counts.Changes.Load(), &p.worker.cache; now >= c.until || changes != c.changes {
 		s.renew(now, p.worker, changes)
 	}
 	if p.sampled {
@@ -82,7 +82,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []fabric.Frame) {
 		if end < len(burst) {
 			s.resolve(now, p, &v.key, &burst[end])
 			end++
-			if changes := s.changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
+			if changes := s.counts.Changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
 				s.renew(now, p.worker, changes)
 			}
 		}

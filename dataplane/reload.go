@@ -104,7 +104,7 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 	}
 	if !reflect.DeepEqual(c.Static, old.Static) || !reflect.DeepEqual(c.VLANs, old.VLANs) || !slices.EqualFunc(c.Ports, old.Ports, func(a, b PortConfig) bool { return a.Accept == b.Accept && a.Vacant == b.Vacant }) || c.Router.MAC != old.Router.MAC {
 		var err error
-		if ch.lans, err = c.newLANs(up, &s.changes); err != nil {
+		if ch.lans, err = c.newLANs(up, &s.counts); err != nil {
 			return nil, err
 		}
 		// What is learned between now and Apply is learned again from the next frame.
@@ -191,5 +191,5 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		}
 	}
 	s.setMoving()
-	s.changes.Add(1)
+	s.counts.Changes.Add(1)
 }

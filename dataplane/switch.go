@@ -7,6 +7,7 @@ import (
 
 	"photon/credits"
 	"photon/fabric"
+	"photon/fdb"
 	"photon/internal/memory"
 	"photon/marking"
 	"photon/pfc"
@@ -28,7 +29,7 @@ type Switch struct {
 	moving      bool          // some thresholds follow what is free of the pool, and one worker does all
 	portless    bool          // keys are without ports
 	perCell     uint64        // cells per byte, in 2^-32
-	changes     atomic.Uint32 // of what actions go by, but for the ages of addresses
+	counts      fdb.Counts    // changes of what actions go by, but for the ages of addresses
 	resolved    atomic.Uint32 // changes of them by which a neighbour moved
 	pausing     int32         // if moving: ports whose peers hold an XOFF of ours
 	credited    bool          // ports have credits in place of PFC
@@ -170,7 +171,7 @@ func NewSwitch(c SwitchConfig, envs []*fabric.Env) (*Switch, error) {
 	s.setLimits()
 	s.setAside(&s.config)
 	s.setMoving()
-	lans, err := c.newLANs(s.up, &s.changes)
+	lans, err := c.newLANs(s.up, &s.counts)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func TestRefusedWhole(t *testing.T) {
 		}
 		return text
 	}
-	before, changes := state(), r.sw.changes.Load()
+	before, changes := state(), r.sw.counts.Changes.Load()
 	for what, spoil := range map[string]func(*SwitchConfig){
 		"another MTU":            func(o *SwitchConfig) { o.MTU++ },
 		"other lossless ones":    func(o *SwitchConfig) { o.Lossless |= 1 << 4 },
@@ -85,8 +85,8 @@ func TestRefusedWhole(t *testing.T) {
 		if _, err := r.sw.Prepare(o); err == nil {
 			t.Errorf("%s is not refused", what)
 		}
-		if after := state(); after != before || r.sw.changes.Load() != changes {
-			t.Errorf("%s is refused, and changes (%d) %s", what, r.sw.changes.Load()-changes, firstDifference(before, after))
+		if after := state(); after != before || r.sw.counts.Changes.Load() != changes {
+			t.Errorf("%s is refused, and changes (%d) %s", what, r.sw.counts.Changes.Load()-changes, firstDifference(before, after))
 		}
 	}
 	// What is only prepared changes nothing either.

@@ -29,8 +29,8 @@ func TestFDBEntries(t *testing.T) {
 	if got := r.sw.FDB().Entries(400 * units.Second); !reflect.DeepEqual(got, want) {
 		t.Errorf("when 10 is too old: %+v", got)
 	}
-	if v := r.sw.FDB(); v.Capacity() != 128 || v.Full() != 0 {
-		t.Error(v.Capacity(), v.Full())
+	if v := r.sw.FDB(); v.Capacity() != 128 || v.Known(205*units.Second) != 4 || v.Known(400*units.Second) != 3 {
+		t.Error(v.Capacity(), v.Known(205*units.Second), v.Known(400*units.Second))
 	}
 }
 
@@ -127,5 +127,32 @@ func TestFlowOfABurst(t *testing.T) {
 		for len(r.out(1, 32)) > 0 {
 		}
 		r.out(0, 32)
+	}
+}
+
+// Of more stations than there are places for some are not learned, and that is counted for good: neither a link nor a
+// reload, which make new tables, take anything from the counter.
+func TestAddressesWithoutAPlaceAreCounted(t *testing.T) {
+	c := config(3)
+	c.Learn, c.Age, c.FDBSize = true, 300*units.Second, 1
+	r := newRig(t, c)
+	v := r.sw.FDB()
+	station := 10
+	for ; v.Known(r.now) < v.Capacity(); station++ {
+		r.in(0, packet(station, 9, 0, 0), 100)
+	}
+	if n := r.sw.Stats(r.now).Unlearned; n != 0 {
+		t.Fatalf("%d were not learned while there was a place", n)
+	}
+	r.in(0, packet(station, 9, 0, 0), 100)
+	last := r.sw.Stats(r.now).Unlearned
+	if known := v.Known(r.now); known != v.Capacity() || last == 0 {
+		t.Errorf("beyond all places: %d are known, and %d were not learned", known, last)
+	}
+	r.link(2, false)
+	r.link(2, true)
+	r.reload(c)
+	if n := r.sw.Stats(r.now).Unlearned; n < last {
+		t.Errorf("after new tables %d were not learned, and %d before", n, last)
 	}
 }

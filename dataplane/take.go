@@ -65,7 +65,7 @@ func (p *switchPort) intricate() bool {
 // has taken; what was to leave before the next has left.
 func (s *Switch) takeAll(x *fabric.Span) (taken int) {
 	w := s.workers[0]
-	if changes, c := s.changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
+	if changes, c := s.counts.Changes.Load(), &w.cache; x.Base >= c.until || changes != c.changes {
 		s.renew(x.Base, w, changes)
 	}
 	s.setBounds(w)

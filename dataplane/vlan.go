@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync/atomic"
 
 	"photon/fabric"
 	"photon/fdb"
@@ -84,7 +83,7 @@ type lans struct {
 const maxPlaces = 1 << 24
 
 // newLANs makes the LANs with their static entries.
-func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32) (*lans, error) {
+func (c *SwitchConfig) newLANs(up func(port uint16) bool, counts *fdb.Counts) (*lans, error) {
 	l := &lans{aware: c.VLANs != nil, untagged: make([]*lan, len(c.Ports)), untaggedOnly: make([]bool, len(c.Ports))}
 	vlans := c.VLANs
 	if !l.aware {
@@ -100,7 +99,7 @@ func (c *SwitchConfig) newLANs(up func(port uint16) bool, changes *atomic.Uint32
 	}
 	trunk := make([]bool, len(c.Ports)) // a tagged member of some
 	for _, v := range vlans {
-		x := &lan{id: v.ID, fdb: fdb.New(c.FDBSize, c.Age, changes), forms: make([]form, len(c.Ports))}
+		x := &lan{id: v.ID, fdb: fdb.New(c.FDBSize, c.Age, counts), forms: make([]form, len(c.Ports))}
 		for _, p := range v.Untagged {
 			x.forms[p], l.untagged[p] = untagged, x
 		}

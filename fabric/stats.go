@@ -169,6 +169,7 @@ type Stats struct {
 	// Switches only.
 	Neighbours        [len(neighbour.Statuses)]int // next hops that are asked, by state
 	NeighbourFailures uint64                       // how often one did not answer
+	Unlearned         uint64                       // how often an address was not learned for want of a place in the table
 
 	// Hosts only.
 	NPMarked   uint64 // data frames received with CE

@@ -10,10 +10,9 @@ import (
 
 // Table is the forwarding database of one virtual LAN.
 type Table struct {
-	places  []place // a power of two; linear probing over maxProbe of them
-	age     uint32  // seconds; 0: entries do not age
-	full    atomic.Uint64
-	changes *atomic.Uint32
+	places []place // a power of two; linear probing over maxProbe of them
+	age    uint32  // seconds; 0: entries do not age
+	counts *Counts
 }
 
 // place is where an address is kept. What is read together lies together.
@@ -58,10 +57,16 @@ func (e Entry) Kind() Entry { return e & kinds }
 // Second is one of the seconds since the world began. They go round in 136 years.
 type Second uint32
 
-// New makes a table for so many addresses. Learned ones age by whole seconds; age 0: not at all. It counts in changes
+// Counts are of all tables that a switch has had, one after the other.
+type Counts struct {
+	Changes   atomic.Uint32 // of what was known: each makes remembered actions void
+	Unlearned atomic.Uint64 // how often an address was not learned because its places were taken
+}
+
+// New makes a table for so many addresses. Learned ones age by whole seconds; age 0: not at all. It counts changes
 // whenever a known address gets another entry.
-func New(capacity int, age units.Time, changes *atomic.Uint32) *Table {
-	t := &Table{places: make([]place, Places(capacity)), changes: changes}
+func New(capacity int, age units.Time, counts *Counts) *Table {
+	t := &Table{places: make([]place, Places(capacity)), counts: counts}
 	t.SetAge(age)
 	return t
 }
@@ -139,7 +144,7 @@ func (t *Table) Insert(made Entry, now Second) bool {
 			return same || e == 0
 		})
 		if to == nil {
-			t.full.Add(1)
+			t.counts.Unlearned.Add(1)
 			return false
 		}
 		to.confirmed.Store(uint32(now))
@@ -147,7 +152,7 @@ func (t *Table) Insert(made Entry, now Second) bool {
 			continue
 		}
 		if was != made && was != 0 && was.MAC() == made.MAC() { // no action is remembered for an address that was unknown
-			t.changes.Add(1)
+			t.counts.Changes.Add(1)
 		}
 		return true
 	}
@@ -177,9 +182,6 @@ func (t *Table) Each(now Second, do func(e Entry, since units.Time)) {
 		}
 	}
 }
-
-// Full is how often an address was not learned because its places were taken.
-func (t *Table) Full() uint64 { return t.full.Load() }
 
 // Capacity is how many places there are.
 func (t *Table) Capacity() int { return len(t.places) }

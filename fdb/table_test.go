@@ -3,7 +3,6 @@ package fdb
 import (
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +18,8 @@ func mac(i int) wire.MAC { return 0x0200_0000_0000 | wire.MAC(i) }
 func TestEveryWorkerLearns(t *testing.T) {
 	const workers, each = 4, 1000
 	for round := range 20 {
-		var changes atomic.Uint32
-		db := New(workers*each*4, 300*units.Second, &changes)
+		var counts Counts
+		db := New(workers*each*4, 300*units.Second, &counts)
 		var all sync.WaitGroup
 		for w := range workers {
 			all.Go(func() {
@@ -34,7 +33,7 @@ func TestEveryWorkerLearns(t *testing.T) {
 		all.Wait()
 		for i := range workers * each {
 			if e := db.Find(wire.MAC(2<<40+i), 1); e == 0 || int(e.Value()) != i%workers {
-				t.Fatalf("round %d: address %d is known as %x, and spoke once at port %d (%d had no place)", round, i, e, i%workers, db.full.Load())
+				t.Fatalf("round %d: address %d is known as %x, and spoke once at port %d (%d had no place)", round, i, e, i%workers, counts.Unlearned.Load())
 			}
 		}
 		for i := range 8 {
@@ -47,9 +46,9 @@ func TestEveryWorkerLearns(t *testing.T) {
 
 // A place that is taken by two at once, being free or old, ends up with one of them, and the other has another.
 func TestLearnersOfOnePlace(t *testing.T) {
-	var changes atomic.Uint32
+	var counts Counts
 	for round := range 2000 {
-		db := New(1, units.Second, &changes) // all addresses are in each other's way
+		db := New(1, units.Second, &counts) // all addresses are in each other's way
 		for i := range maxProbe / 2 {
 			db.Learn(wire.MAC(1<<40+i), 7, 0)
 		}
@@ -77,8 +76,8 @@ func TestTableAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		age := rapid.SampledFrom([]units.Time{10 * units.Second, units.Second, 0}).Draw(t, "age")
 		young := func(since units.Time) bool { return age == 0 || since <= age }
-		var changes atomic.Uint32
-		table := New(20, age, &changes)
+		var counts Counts
+		table := New(20, age, &counts)
 		type station struct {
 			port int
 			seen units.Time
@@ -98,7 +97,7 @@ func TestTableAgainstMap(t *testing.T) {
 			if table.Learn(m, port, Second(now/units.Second)); m != fixed {
 				slow[m] = station{port, now}
 			}
-			if n := changes.Load(); n < moves || n > mayMove {
+			if n := counts.Changes.Load(); n < moves || n > mayMove {
 				t.Fatalf("%d changes: %d addresses have moved, or %d", n, moves, mayMove)
 			}
 			known := map[wire.MAC]station{fixed: {7, now}}
@@ -134,8 +133,8 @@ func TestTableAgainstMap(t *testing.T) {
 }
 
 func TestFullTableForgetsNobody(t *testing.T) {
-	var changes atomic.Uint32
-	table := New(16, 0, &changes)
+	var counts Counts
+	table := New(16, 0, &counts)
 	for i := range 10_000 {
 		table.Learn(mac(i), 1, 0)
 	}
@@ -145,8 +144,8 @@ func TestFullTableForgetsNobody(t *testing.T) {
 			known++
 		}
 	}
-	if known != len(table.places) || table.full.Load() != uint64(10_000-known) {
-		t.Errorf("%d known of %d places, %d refused", known, len(table.places), table.full.Load())
+	if known != len(table.places) || counts.Unlearned.Load() != uint64(10_000-known) {
+		t.Errorf("%d known of %d places, %d refused", known, len(table.places), counts.Unlearned.Load())
 	}
 }
 
@@ -157,8 +156,8 @@ func TestATableHoldsWhatItIsFor(t *testing.T) {
 	for _, size := range []int{1, 100, 5000, 16384, 65536, 1 << 17} {
 		for seed := range uint64(8) {
 			r := rand.New(rand.NewPCG(seed, uint64(size)))
-			var changes atomic.Uint32
-			table := New(size, 10*units.Second, &changes)
+			var counts Counts
+			table := New(size, 10*units.Second, &counts)
 			for lap := range Second(2) {
 				first := r.Uint64N(1 << 40)
 				for i := range uint64(size) {
@@ -169,7 +168,7 @@ func TestATableHoldsWhatItIsFor(t *testing.T) {
 					table.Learn(m, 1, 11*lap)
 				}
 			}
-			if n := table.Full(); n != 0 {
+			if n := counts.Unlearned.Load(); n != 0 {
 				t.Errorf("seed %d: of %d addresses %d have no place", seed, size, n)
 			}
 		}
@@ -179,8 +178,8 @@ func TestATableHoldsWhatItIsFor(t *testing.T) {
 // Of another table what ports that stay have learned is learned, no older than it was, and nothing else.
 func TestAdopt(t *testing.T) {
 	const age = 10 * units.Second
-	var changes atomic.Uint32
-	from, to := New(50, age, &changes), New(50, age, &changes)
+	var counts Counts
+	from, to := New(50, age, &counts), New(50, age, &counts)
 	for i := range 40 {
 		from.Learn(mac(i), i%4, Second(i))
 	}
@@ -210,8 +209,8 @@ func TestAdopt(t *testing.T) {
 
 // An entry that is made again is not another one; one that replaces it is, whatever kinds they have.
 func TestChanges(t *testing.T) {
-	var changes atomic.Uint32
-	table := New(50, 0, &changes)
+	var counts Counts
+	table := New(50, 0, &counts)
 	for i, c := range []struct {
 		made    Entry
 		changes uint32
@@ -219,11 +218,11 @@ func TestChanges(t *testing.T) {
 		{NewEntry(mac(1), 3, Learned), 0}, {NewEntry(mac(1), 3, Learned), 0}, {NewEntry(mac(2), 3, Learned), 0},
 		{NewEntry(mac(1), 3, Static), 1}, {NewEntry(mac(1), 4, Static), 2}, {NewEntry(mac(1), 4, Router), 3},
 	} {
-		if !table.Insert(c.made, 0) || changes.Load() != c.changes || table.Find(c.made.MAC(), 0) != c.made {
-			t.Errorf("step %d: %d changes, want %d", i, changes.Load(), c.changes)
+		if !table.Insert(c.made, 0) || counts.Changes.Load() != c.changes || table.Find(c.made.MAC(), 0) != c.made {
+			t.Errorf("step %d: %d changes, want %d", i, counts.Changes.Load(), c.changes)
 		}
 	}
-	if table.Learn(mac(1), 1, 0); table.Find(mac(1), 0) != NewEntry(mac(1), 4, Router) || changes.Load() != 3 {
+	if table.Learn(mac(1), 1, 0); table.Find(mac(1), 0) != NewEntry(mac(1), 4, Router) || counts.Changes.Load() != 3 {
 		t.Error("an address that has a place of its own moves")
 	}
 	// A clock that is behind sees what was confirmed in a second to come as just seen.
@@ -237,16 +236,16 @@ func TestChanges(t *testing.T) {
 
 // An old entry's place is taken by an address that needs one, and only then is a table full.
 func TestOldEntriesGiveWay(t *testing.T) {
-	var changes atomic.Uint32
-	x := New(1, 10*units.Second, &changes)
+	var counts Counts
+	x := New(1, 10*units.Second, &counts)
 	n := wire.MAC(x.Capacity())
 	for m := range n {
 		x.Learn(0x0200_0000_0000+m, 1, 0)
 	}
-	if x.Learn(0x0200_0000_1000, 2, 10); x.Find(0x0200_0000_1000, 10) != 0 || x.Full() != 1 {
-		t.Errorf("a full table has %v, and was full %d times", x.Find(0x0200_0000_1000, 10), x.Full())
+	if x.Learn(0x0200_0000_1000, 2, 10); x.Find(0x0200_0000_1000, 10) != 0 || counts.Unlearned.Load() != 1 {
+		t.Errorf("a full table has %v, and was full %d times", x.Find(0x0200_0000_1000, 10), counts.Unlearned.Load())
 	}
-	if x.Learn(0x0200_0000_1000, 2, 11); x.Find(0x0200_0000_1000, 11).Value() != 2 || x.Full() != 1 {
-		t.Errorf("beside old entries: %v, full %d times", x.Find(0x0200_0000_1000, 11), x.Full())
+	if x.Learn(0x0200_0000_1000, 2, 11); x.Find(0x0200_0000_1000, 11).Value() != 2 || counts.Unlearned.Load() != 1 {
+		t.Errorf("beside old entries: %v, full %d times", x.Find(0x0200_0000_1000, 11), counts.Unlearned.Load())
 	}
 }

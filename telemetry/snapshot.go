@@ -94,10 +94,11 @@ func Bare(sizes [pfc.Classes]units.Size) (n [pfc.Classes]int64) {
 
 // Source is where documents come from.
 type Source struct {
-	Snapshot   func() Snapshot                                 // counters, all of one instant
-	FDB        func() (FDB []dataplane.FDBEntry, capacity int) // nil: hosts have none
-	Forwarding func() dataplane.Forwarding                     // the same
-	SFlow      func() SFlow                                    // the same
-	Past       func() Past                                     // the same
-	Flows      func(top int) *Survey                           // nil: switches send none; top is how many it lists
+	Snapshot   func() Snapshot             // counters, all of one instant
+	FDB        func() []dataplane.FDBEntry // nil: hosts have none
+	Addresses  func() (known, places int)  // of the FDB, without a list of them; nil: the same
+	Forwarding func() dataplane.Forwarding // the same
+	SFlow      func() SFlow                // the same
+	Past       func() Past                 // the same
+	Flows      func(top int) *Survey       // nil: switches send none; top is how many it lists
 }

@@ -165,11 +165,12 @@ func Source(host bool) *telemetry.Source {
 			p.Events, p.Ever = [][]dataplane.Event{{{Kind: dataplane.StormBegan, Priority: 3, At: 2 * units.Second, Frames: 7}, {Reason: fabric.DropStorm, Frames: 2}}}, []uint64{2}
 			return p
 		}
-		s.FDB = func() ([]dataplane.FDBEntry, int) {
+		s.Addresses = func() (known, places int) { return 4, 64 }
+		s.FDB = func() []dataplane.FDBEntry {
 			return []dataplane.FDBEntry{
 				{MAC: 0x020000000001, Ports: []uint16{0}, Age: 7 * units.Second}, {MAC: 0x020000000002, Ports: []uint16{0}, Static: true},
 				{VLAN: 10, MAC: 0x020000000003, Static: true}, {VLAN: 10, MAC: 0x020000000001, Ports: []uint16{0}},
-			}, 64
+			}
 		}
 		s.Forwarding = func() dataplane.Forwarding {
 			return dataplane.Forwarding{

@@ -99,6 +99,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			scrape.put(neighbours, float64(s.Stats.Neighbours[i]), s.Node, name)
 		}
 		scrape.put(unanswered, float64(s.Stats.NeighbourFailures), s.Node)
+		scrape.put(fdbUnlearned, float64(s.Stats.Unlearned), s.Node)
+	}
+	if c.source.Addresses != nil {
+		known, places := c.source.Addresses()
+		scrape.put(fdbKnown, float64(known), s.Node)
+		scrape.put(fdbPlaces, float64(places), s.Node)
 	}
 	for i := range s.Polls {
 		scrape.polls(i)

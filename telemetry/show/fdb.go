@@ -12,9 +12,10 @@ import (
 
 // FDB is `show fdb`.
 type FDB struct {
-	Node     string     `json:"node"`
-	Capacity int        `json:"places"`
-	Entries  []FDBEntry `json:"entries"`
+	Node      string     `json:"node"`
+	Capacity  int        `json:"places"`
+	Unlearned uint64     `json:"unlearned"` // how often an address was not learned for want of a place
+	Entries   []FDBEntry `json:"entries"`
 }
 
 // FDBEntry is an address that the switch knows.
@@ -28,8 +29,9 @@ type FDBEntry struct {
 
 func takeFDB(s *telemetry.Source) Document {
 	snap := s.Snapshot()
-	entries, capacity := s.FDB()
-	d := &FDB{Node: snap.Node, Capacity: capacity, Entries: []FDBEntry{}}
+	entries := s.FDB()
+	_, capacity := s.Addresses()
+	d := &FDB{Node: snap.Node, Capacity: capacity, Unlearned: snap.Stats.Unlearned, Entries: []FDBEntry{}}
 	for _, e := range entries {
 		entry := FDBEntry{VLAN: int(e.VLAN), MAC: e.MAC.String(), Ports: []string{}, Type: "Dynamic", Age: e.Age.Seconds()}
 		switch {
@@ -61,4 +63,7 @@ func (d *FDB) Table(w io.Writer) {
 	}
 	t.Print(w)
 	fmt.Fprintf(w, "Total number of entries %d\n", len(d.Entries))
+	if d.Unlearned > 0 {
+		fmt.Fprintf(w, "Times an address was not learned for want of a place: %d (a larger `forwarding: size`)\n", d.Unlearned)
+	}
 }

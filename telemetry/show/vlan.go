@@ -32,7 +32,7 @@ type VLANMember struct {
 func takeVLANs(s *telemetry.Source) Document {
 	snap := s.Snapshot()
 	forwarding := s.Forwarding()
-	entries, _ := s.FDB()
+	entries := s.FDB()
 	type place struct{ vlan, port uint16 }
 	known := map[place]int{}
 	for _, e := range entries {
