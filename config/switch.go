@@ -336,6 +336,9 @@ func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dp
 
 // setScheme gives a switch its congestion point.
 func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
+	if c.Scheme.Known != nil {
+		network = *c.Scheme.Known
+	}
 	parts, recipe, err := c.Scheme.build(network)
 	if err != nil {
 		var e *Error
