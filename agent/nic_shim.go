@@ -60,6 +60,9 @@ func isShim(b []byte, h *wire.Header) bool {
 // if it is to be.
 func (n *NIC) room(f *fabric.Frame, h *wire.Header) bool {
 	front := shimFront(n.config.Carry, ipLen(n.env.Header(*f)[h.L3:]))
+	if n.config.Carry.Tag {
+		front += wire.CNTagLen
+	}
 	if int(f.Off) >= front {
 		return true
 	}
@@ -160,6 +163,9 @@ func (n *NIC) fromNIC(now units.Time, f fabric.Frame, h *wire.Header) {
 		return
 	}
 	b := n.env.Header(f)
+	if h.CNTagged && n.config.Carry.Tag {
+		b = n.untag(&f, h)
+	}
 	if key, ok := classify(b, h, f.Prio, false); ok {
 		if slot := n.showNP(now, key, h, ecn, f); slot != flowtable.None {
 			n.queueEcho(slot, &a)
@@ -246,7 +252,8 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	if ext&wire.ExtINT != 0 {
 		n.ack.Hops = wire.INT(b[at : at+wire.INTLen])
 	}
-	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; left > 0 && left < now {
+	// The clock is in the echo whatever the scheme is, but one that asks for none gets none, as from a host.
+	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; n.config.Carry.Stamp && left > 0 && left < now {
 		n.ack.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
 	}
 	f.acker.Ack(now, &n.ack)
