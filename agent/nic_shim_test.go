@@ -210,6 +210,34 @@ func TestWrappedFramesLoseTheirTag(t *testing.T) {
 	}
 }
 
+// Wherever in its memory an application's frame begins, there is room for what the NIC puts before it.
+func TestRoomBeforeAFrame(t *testing.T) {
+	for _, tag := range []bool{false, true} {
+		p := newShimPair(t, cnp.Carry{ECT: wire.ECT0, Ack: true, INT: true, Tag: tag}, nil)
+		for _, frame := range [][]byte{udpFrame(t, 1, 2, 5, 6, dscp26, 300), udp6Frame(t, 1, 2, 5, 6, dscp26, 300)} {
+			for off := range uint16(128) {
+				if tag && off < wire.CNTagLen { // for the tag alone worlds have room
+					continue
+				}
+				f, _ := p.a.pool.Alloc(len(frame))
+				f.Off = off
+				copy(p.a.pool.Header(f), frame)
+				p.a.nic.Receive(p.a.now, agent.Application, []fabric.Frame{f})
+				for _, b := range p.a.transmit(agent.Wire) {
+					p.b.receive(agent.Wire, b)
+				}
+				got := p.b.transmit(agent.Application)
+				if len(got) != 1 || !bytes.Equal(got[0], frame) {
+					t.Fatalf("tag %v, %d bytes before it: it arrives as\n% x, not\n% x", tag, off, got, frame)
+				}
+				p.b.transmit(agent.Wire)
+				p.a.now += ms
+				p.b.now += ms
+			}
+		}
+	}
+}
+
 // An application that has sent nothing yet, and gets a frame now and then, sees its mark, too.
 func TestStrangersSeeMarks(t *testing.T) {
 	for _, clear := range []bool{false, true} {
