@@ -203,6 +203,11 @@ func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 		return Parts{}, &ParamError{Scheme: s.Name, Err: errors.New(
 			"its recipe makes no reaction point (Parts.RP; ratelimit.Unlimited is one that does nothing)")}
 	}
+	if parts.Carry.INT {
+		if err := n.checkRates(); err != nil {
+			return Parts{}, &ParamError{Scheme: s.Name, Err: err}
+		}
+	}
 	if !parts.Carry.Ack || !parts.Carry.INT { // points that are made to be looked at are not those that count
 		if seen, err := s.parts(n, over); err == nil {
 			if err := seen.lacks(n); err != nil {

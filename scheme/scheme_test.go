@@ -257,6 +257,30 @@ func TestRecipeWithoutReactionPoint(t *testing.T) {
 	}
 }
 
+// Telemetry has numbers for some rates only. A recipe that has it is refused on other links, also one that does not look:
+// its senders would hear of links of 0 bit/s.
+func TestTelemetryOfOddRates(t *testing.T) {
+	parts := Parts{
+		RP:    func(*ratelimit.Port) ratelimit.RP { return ackedRP{} },
+		CP:    func(marking.Place) marking.CP { return marking.Telemetry{} },
+		Carry: cnp.Carry{Ack: true, INT: true},
+	}
+	for _, c := range []struct {
+		line  units.Rate
+		other []units.Rate
+		want  string
+	}{
+		{10 * units.Gbps, []units.Rate{40 * units.Gbps}, ""}, {20 * units.Mbps, nil, "20Mbps"},
+		{10 * units.Gbps, []units.Rate{10 * units.Gbps, 30 * units.Gbps}, "30Gbps"},
+	} {
+		s := Scheme{Name: "half", recipe: func() recipe { return &half{parts: parts} }}
+		_, err := s.Build(Network{Line: c.line, Rates: c.other}, nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "a link's rate of "+c.want) {
+			t.Errorf("%v, %v: %v", c.line, c.other, err)
+		}
+	}
+}
+
 // ackedRP and windowRP are reaction points that go by acknowledgements, each in one way.
 type ackedRP struct{ ratelimit.Unlimited }
 
