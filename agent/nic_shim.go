@@ -24,13 +24,17 @@ import (
 // The echo block is the sender's clock (8 bytes), what the flow has sent with this
 // frame, on the wire (6), and this frame's length on the wire (2).
 
-// ShimLen is by how much frames of a scheme's flows grow, over IPv6; over IPv4 it
-// is 20 bytes less.
+// ShimLen is by how much frames of a scheme's flows grow, over IPv6, the scheme's tag included; over IPv4 it
+// is 20 bytes less. 0: they are not wrapped, but may have a tag.
 func ShimLen(c cnp.Carry) int {
 	if !c.Ack {
 		return 0
 	}
-	return shimFront(c, wire.IPv6Len) + wire.ICRCLen
+	length := shimFront(c, wire.IPv6Len) + wire.ICRCLen
+	if c.Tag {
+		length += wire.CNTagLen
+	}
+	return length
 }
 
 func shimFront(c cnp.Carry, ip int) int {

@@ -88,7 +88,7 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 		over[name] = scheme.Override{Value: v, Source: "testbed"}
 	}
 	c := &t.node.Config
-	known := scheme.Network{Seed: 1}
+	known := scheme.Network{Seed: uint64(c.MAC)}
 	if chosen.Known != nil {
 		known = *chosen.Known
 	}
