@@ -180,7 +180,9 @@ func TestShimTellsMarks(t *testing.T) {
 // A scheme may have frames wrapped and tagged, for acknowledgements and for messages of switches. The tag is as little
 // the application's as what the frame is wrapped in, whether the NIC knows the application or not.
 func TestWrappedFramesLoseTheirTag(t *testing.T) {
-	for _, carry := range []cnp.Carry{{ECT: wire.ECT0, Ack: true, INT: true, Tag: true}, {ECT: wire.ECT1, Ack: true, Stamp: true, Tag: true}} {
+	for _, carry := range []cnp.Carry{
+		{ECT: wire.ECT0, Ack: true, INT: true, Tag: true}, {ECT: wire.ECT1, Ack: true, Stamp: true, Tag: true},
+	} {
 		p := newShimPair(t, carry, nil)
 		stranger := newShimPair(t, carry, func(c *agent.NICConfig) { c.Known = nil }).b
 		for what, frame := range map[string][]byte{

@@ -211,7 +211,9 @@ func TestWhatSchemesAddToFrames(t *testing.T) {
 func TestNodesDrawTheirOwnNumbers(t *testing.T) {
 	marks := func(devices []dpdk.Device) (text string) {
 		var c Switch
-		c.Ports = []Port{{Device: Set("net_null0"), Rate: Set(10 * units.Gbps)}, {Device: Set("net_null1"), Rate: Set(10 * units.Gbps)}}
+		for _, device := range []string{"net_null0", "net_null1"} {
+			c.Ports = append(c.Ports, Port{Device: Set(device), Rate: Set(10 * units.Gbps)})
+		}
 		c.Scheme = Scheme{Name: Set("dcqcn"), Params: map[string]Value[string]{"pmax": Set("0.5"), "kmax": Set("40KB")}}
 		n, err := c.Resolve(devices)
 		if err != nil {
@@ -223,7 +225,8 @@ func TestNodesDrawTheirOwnNumbers(t *testing.T) {
 		}
 		return text
 	}
-	one, two := []dpdk.Device{{MAC: 0x02_00_00_00_00_01}, {MAC: 0x02_00_00_00_00_02}}, []dpdk.Device{{MAC: 0x02_00_00_00_01_01}, {MAC: 0x02_00_00_00_00_02}}
+	one := []dpdk.Device{{MAC: 0x02_00_00_00_00_01}, {MAC: 0x02_00_00_00_00_02}}
+	two := []dpdk.Device{{MAC: 0x02_00_00_00_01_01}, {MAC: 0x02_00_00_00_01_02}}
 	if marks(one) == marks(two) {
 		t.Error("two switches mark alike")
 	}

@@ -182,7 +182,9 @@ func TestSchemeForATestbedsNetwork(t *testing.T) {
 			}
 		}
 	}
-	for _, wrong := range []node.Network{{}, {Line: -units.Gbps}, {Line: units.Gbps, Hops: -1}, {Line: units.Gbps, RTT: -1}} {
+	for _, wrong := range []node.Network{
+		{}, {Line: -units.Gbps}, {Line: units.Gbps, Hops: -1}, {Line: units.Gbps, RTT: -1},
+	} {
 		if sw.SetScheme(node.Scheme{Name: "pcn", Network: &wrong}) == nil {
 			t.Errorf("%+v is taken for a network", wrong)
 		}

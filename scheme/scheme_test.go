@@ -257,8 +257,8 @@ func TestRecipeWithoutReactionPoint(t *testing.T) {
 	}
 }
 
-// Telemetry has numbers for some rates only. A recipe that has it is refused on other links, also one that does not look:
-// its senders would hear of links of 0 bit/s.
+// Telemetry has numbers for some rates only. A recipe that has it is refused on other links, also one that does not
+// look: its senders would hear of links of 0 bit/s.
 func TestTelemetryOfOddRates(t *testing.T) {
 	parts := Parts{
 		RP:    func(*ratelimit.Port) ratelimit.RP { return ackedRP{} },

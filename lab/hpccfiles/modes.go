@@ -173,8 +173,8 @@ func (p *Prepared) hpcc() {
 	p.wantFlag("RATE_BOUND", 1, "senders always keep to their rate")
 }
 
-// marking sets the thresholds of every port rate of the switches, as far as the scheme has such, and returns the keys of
-// those that it has not.
+// marking sets the thresholds of every port rate of the switches, as far as the scheme has such, and returns the
+// keys of those that it has not.
 func (p *Prepared) marking(recipe *scheme.Scheme) (lacks []string) {
 	c := p.Config
 	type threshold struct {

@@ -216,7 +216,8 @@ func TestSchemesOfATestbedKnowItsNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := node.Network{
-			Line: 20 * units.Mbps, Rates: []units.Rate{20 * units.Mbps}, RTT: 4 * units.Millisecond, Hops: 2, LongFlows: 2,
+			Line: 20 * units.Mbps, Rates: []units.Rate{20 * units.Mbps},
+			RTT: 4 * units.Millisecond, Hops: 2, LongFlows: 2,
 			Packet: 14 + 20 + 8 + 12 + 1000 + 4 + 24, // headers, payload, ICRC; preamble, gap and FCS
 			// The packet on the second link, and the acknowledgement, four bytes longer than its headers, on both.
 			PathRTT: 4*units.Millisecond + (20 * units.Mbps).Serialize(1082+2*(58+4+24)),
