@@ -24,13 +24,17 @@ import (
 // The echo block is the sender's clock (8 bytes), what the flow has sent with this
 // frame, on the wire (6), and this frame's length on the wire (2).
 
-// ShimLen is by how much frames of a scheme's flows grow, over IPv6; over IPv4 it
-// is 20 bytes less.
+// ShimLen is by how much frames of a scheme's flows grow, over IPv6, the scheme's tag included; over IPv4 it
+// is 20 bytes less. 0: they are not wrapped, but may have a tag.
 func ShimLen(c cnp.Carry) int {
 	if !c.Ack {
 		return 0
 	}
-	return shimFront(c, wire.IPv6Len) + wire.ICRCLen
+	length := shimFront(c, wire.IPv6Len) + wire.ICRCLen
+	if c.Tag {
+		length += wire.CNTagLen
+	}
+	return length
 }
 
 func shimFront(c cnp.Carry, ip int) int {
@@ -60,6 +64,9 @@ func isShim(b []byte, h *wire.Header) bool {
 // if it is to be.
 func (n *NIC) room(f *fabric.Frame, h *wire.Header) bool {
 	front := shimFront(n.config.Carry, ipLen(n.env.Header(*f)[h.L3:]))
+	if n.config.Carry.Tag {
+		front += wire.CNTagLen
+	}
 	if int(f.Off) >= front {
 		return true
 	}
@@ -160,6 +167,9 @@ func (n *NIC) fromNIC(now units.Time, f fabric.Frame, h *wire.Header) {
 		return
 	}
 	b := n.env.Header(f)
+	if h.CNTagged && n.config.Carry.Tag {
+		b = n.untag(&f, h)
+	}
 	if key, ok := classify(b, h, f.Prio, false); ok {
 		if slot := n.showNP(now, key, h, ecn, f); slot != flowtable.None {
 			n.queueEcho(slot, &a)
@@ -246,7 +256,8 @@ func (n *NIC) takeEcho(now units.Time, b []byte, h *wire.Header) (malformed bool
 	if ext&wire.ExtINT != 0 {
 		n.ack.Hops = wire.INT(b[at : at+wire.INTLen])
 	}
-	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; left > 0 && left < now {
+	// The clock is in the echo whatever the scheme is, but one that asks for none gets none, as from a host.
+	if left := units.Time(binary.BigEndian.Uint64(block)) - n.laps; n.config.Carry.Stamp && left > 0 && left < now {
 		n.ack.RTT = max(now-left-n.config.Link.Rate.Serialize(units.Size(count&0xFFFF)), 1)
 	}
 	f.acker.Ack(now, &n.ack)

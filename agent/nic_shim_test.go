@@ -136,7 +136,11 @@ func TestNICsWrapFrames(t *testing.T) {
 				t.Fatalf("%s, %s: %d echoes heard, refused %v", name, what, len(p.rps[0].acks), p.a.stats().NIC.Refused)
 			}
 			ack := p.rps[0].acks[0]
-			if want := 7*ms - rate.Serialize(units.Size(len(b)+wire.Overhead)); ack.RTT != want || ack.Packet != 0 || ack.Next != 1 || !ack.CE || ack.UE {
+			want := 7*ms - rate.Serialize(units.Size(len(b)+wire.Overhead))
+			if !carry.Stamp { // as from a host: nobody asked for it
+				want = 0
+			}
+			if ack.RTT != want || ack.Packet != 0 || ack.Next != 1 || !ack.CE || ack.UE {
 				t.Errorf("%s, %s: heard %+v, RTT should be %v", name, what, ack, want)
 			}
 			if carry.INT && (len(p.rps[0].hops) != 1 || p.rps[0].hops[0].Queue != 800) {
@@ -170,6 +174,72 @@ func TestShimTellsMarks(t *testing.T) {
 			t.Errorf("mark %02b is told as %+v", mark, ack)
 		}
 		p.a.now += ms
+	}
+}
+
+// A scheme may have frames wrapped and tagged, for acknowledgements and for messages of switches. The tag is as little
+// the application's as what the frame is wrapped in, whether the NIC knows the application or not.
+func TestWrappedFramesLoseTheirTag(t *testing.T) {
+	for _, carry := range []cnp.Carry{
+		{ECT: wire.ECT0, Ack: true, INT: true, Tag: true}, {ECT: wire.ECT1, Ack: true, Stamp: true, Tag: true},
+	} {
+		p := newShimPair(t, carry, nil)
+		stranger := newShimPair(t, carry, func(c *agent.NICConfig) { c.Known = nil }).b
+		for what, frame := range map[string][]byte{
+			"UDP": udpFrame(t, 1, 2, 5, 6, dscp26, 1000), "VLAN": tagged(udpFrame(t, 1, 2, 5, 6, dscp26, 1000)),
+			"IPv6": udp6Frame(t, 1, 2, 5, 6, dscp26, 500), "IPv6, VLAN": tagged(udp6Frame(t, 1, 2, 5, 6, dscp26, 500)),
+			"RoCEv2": rxe(t, 1, 2, 7, wire.OpSendOnly, ect0, nil),
+		} {
+			p.a.receive(agent.Application, bytes.Clone(frame))
+			b := p.a.transmit(agent.Wire)[0]
+			var h wire.Header
+			if grown, most := len(b)-len(frame), agent.ShimLen(carry); grown != most && grown != most-20 {
+				t.Errorf("%s: %d bytes longer, said was %d", what, grown, most)
+			}
+			if wire.Parse(b, &h); !h.CNTagged || h.BTH == 0 || wire.BTH(b[h.BTH:]).Opcode() != wire.OpShim {
+				t.Fatalf("%s: on the wire is % x", what, b[:80])
+			}
+			stranger.receive(agent.Wire, bytes.Clone(b))
+			p.b.receive(agent.Wire, b)
+			for who, got := range map[string][][]byte{
+				"known": p.b.transmit(agent.Application), "stranger": stranger.transmit(agent.Application),
+			} {
+				if len(got) != 1 || !bytes.Equal(got[0], frame) {
+					t.Errorf("%s, %s: the application gets\n% x, not\n% x", what, who, got, frame)
+				}
+			}
+			p.a.now += ms
+			p.b.now += ms
+			stranger.now += 200 * ms
+		}
+	}
+}
+
+// Wherever in its memory an application's frame begins, there is room for what the NIC puts before it.
+func TestRoomBeforeAFrame(t *testing.T) {
+	for _, tag := range []bool{false, true} {
+		p := newShimPair(t, cnp.Carry{ECT: wire.ECT0, Ack: true, INT: true, Tag: tag}, nil)
+		for _, frame := range [][]byte{udpFrame(t, 1, 2, 5, 6, dscp26, 300), udp6Frame(t, 1, 2, 5, 6, dscp26, 300)} {
+			for off := range uint16(128) {
+				if tag && off < wire.CNTagLen { // for the tag alone worlds have room
+					continue
+				}
+				f, _ := p.a.pool.Alloc(len(frame))
+				f.Off = off
+				copy(p.a.pool.Header(f), frame)
+				p.a.nic.Receive(p.a.now, agent.Application, []fabric.Frame{f})
+				for _, b := range p.a.transmit(agent.Wire) {
+					p.b.receive(agent.Wire, b)
+				}
+				got := p.b.transmit(agent.Application)
+				if len(got) != 1 || !bytes.Equal(got[0], frame) {
+					t.Fatalf("tag %v, %d bytes before it: it arrives as\n% x, not\n% x", tag, off, got, frame)
+				}
+				p.b.transmit(agent.Wire)
+				p.a.now += ms
+				p.b.now += ms
+			}
+		}
 	}
 }
 

@@ -88,12 +88,15 @@ func newIncast(t *testing.T, name string) *incast {
 		t.Fatal(err)
 	}
 	n, headers := scheme.Network{Line: incastRate, Seed: 1}, fabric.HeaderLen
-	if name == "hpcc" { // telemetry and a whole packet's headers behind headers
-		n.RTT, headers = 8*units.Microsecond, 2*fabric.HeaderLen
+	if name == "hpcc" {
+		n.RTT = 8 * units.Microsecond
 	}
 	parts, err := recipe.Build(n, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if parts.Carry.INT { // telemetry and a whole packet's headers behind headers
+		headers = 2 * fabric.HeaderLen
 	}
 	w := &incast{World: sim.NewOf(headers)}
 	link := fabric.Link{Rate: incastRate, Delay: units.Microsecond}

@@ -373,7 +373,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if err := c.flows(n); err != nil {
 		return nil, err
 	}
-	parts, recipe, err := c.Scheme.build(scheme.Network{Line: link.Rate, Seed: 1})
+	parts, recipe, err := c.Scheme.build(scheme.Network{Line: link.Rate, Seed: uint64(n.Config.MAC)})
 	if err != nil {
 		return nil, err
 	}

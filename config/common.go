@@ -46,6 +46,9 @@ type Port struct {
 type Scheme struct {
 	Name   Value[string]            `yaml:"name"`   // pcn
 	Params map[string]Value[string] `yaml:"params"` // `photon explain` shows them
+
+	// Known is what a testbed says of its network; nil: the node goes by its own links.
+	Known *scheme.Network `yaml:"-"`
 }
 
 // PFC is flow control per priority.

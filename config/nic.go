@@ -98,7 +98,7 @@ func (c *Agent) NICMTUs() [2]int {
 
 // added is how much longer a scheme makes frames of applications.
 func added(c cnp.Carry) int {
-	if c.Tag {
+	if c.Tag && !c.Ack {
 		return wire.CNTagLen
 	}
 	return agent.ShimLen(c)
@@ -326,7 +326,7 @@ func (c *Agent) nicFlows(s *agent.NICConfig, devices []dpdk.Device) error {
 // nicScheme gives a NIC its notification point, and what its flows' reaction points are made of.
 func (c *Agent) nicScheme(n *NICNode) error {
 	a, s := &c.App, &n.Config
-	parts, recipe, err := c.Scheme.build(scheme.Network{Line: s.Link.Rate, Seed: 1})
+	parts, recipe, err := c.Scheme.build(scheme.Network{Line: s.Link.Rate, Seed: uint64(s.MAC)})
 	if err != nil {
 		return err
 	}

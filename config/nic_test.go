@@ -7,7 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"photon/cnp"
+	"photon/dataplane/dpdk"
+	"photon/marking"
 	"photon/scheme"
+	"photon/units"
+	"photon/wire"
 )
 
 // What a full queue of a flow does depends on what can wait behind the port of applications, unless the
@@ -181,5 +186,73 @@ func TestNICSaysWhoNotifies(t *testing.T) {
 		if text := said(name); strings.Contains(text, "switches notify") || strings.Contains(text, "takes one in") {
 			t.Errorf("of %s:\n%s", name, text)
 		}
+	}
+}
+
+// The wire's MTU has room for all that a scheme adds to a frame: a NIC's packet around it, a tag, or both.
+func TestWhatSchemesAddToFrames(t *testing.T) {
+	const around = 40 + 8 + 12 + 16 + 4 // IPv6, UDP, BTH, echo block, ICRC
+	for carry, want := range map[cnp.Carry]int{
+		{}:                                  0,
+		{Tag: true}:                         4,
+		{Ack: true}:                         around,
+		{Ack: true, Stamp: true}:            around,
+		{Ack: true, INT: true}:              around + 42,
+		{Ack: true, Stamp: true, Tag: true}: around + 4,
+		{Ack: true, INT: true, Tag: true}:   around + 42 + 4,
+	} {
+		if got := added(carry); got != want {
+			t.Errorf("%+v: %d bytes, not %d", carry, got, want)
+		}
+	}
+}
+
+// Agents and switches draw other numbers each, as in virtual time: their random parts must not go in step.
+func TestNodesDrawTheirOwnNumbers(t *testing.T) {
+	marks := func(devices []dpdk.Device) (text string) {
+		var c Switch
+		for _, device := range []string{"net_null0", "net_null1"} {
+			c.Ports = append(c.Ports, Port{Device: Set(device), Rate: Set(10 * units.Gbps)})
+		}
+		c.Scheme = Scheme{Name: Set("dcqcn"), Params: map[string]Value[string]{"pmax": Set("0.5"), "kmax": Set("40KB")}}
+		n, err := c.Resolve(devices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cp, p := n.Config.CP(marking.Place{Port: 1, Prio: 3, Rate: 10 * units.Gbps}), &marking.Packet{}
+		for range 100 {
+			text += fmt.Sprint(cp.Dequeue(0, marking.Queue{Bytes: 39 * units.KB}, p))
+		}
+		return text
+	}
+	one := []dpdk.Device{{MAC: 0x02_00_00_00_00_01}, {MAC: 0x02_00_00_00_00_02}}
+	two := []dpdk.Device{{MAC: 0x02_00_00_00_01_01}, {MAC: 0x02_00_00_00_01_02}}
+	if marks(one) == marks(two) {
+		t.Error("two switches mark alike")
+	}
+	if marks(one) != marks(one) {
+		t.Error("a switch marks otherwise after a reload")
+	}
+	cuts := func(ip string) (text string) {
+		address, err := wire.ParseIP(ip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Agent{Port: Port{Device: Set("net_null0"), Rate: Set(10 * units.Gbps)}, IP: Set(address)}
+		c.Scheme.Name = Set("qcn")
+		n, err := c.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rp := n.Config.NewRP(nil)
+		rp.Start(0)
+		rp.Notify(units.Millisecond, 0, 63)
+		for i := range units.Time(200) {
+			text += fmt.Sprintln(rp.Rate(i * units.Millisecond))
+		}
+		return text
+	}
+	if cuts("10.0.0.1") == cuts("10.0.0.2") {
+		t.Error("the timers of two agents run alike")
 	}
 }

@@ -214,7 +214,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if err := c.common(s, cell); err != nil {
 		return nil, err
 	}
-	network := scheme.Network{Seed: 1}
+	var network scheme.Network
 	for i := range c.Ports {
 		var d dpdk.Device
 		if devices != nil {
@@ -336,6 +336,10 @@ func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dp
 
 // setScheme gives a switch its congestion point.
 func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
+	network.Seed = uint64(n.Config.Ports[0].MAC) // no two nodes draw the same numbers
+	if c.Scheme.Known != nil {
+		network = *c.Scheme.Known
+	}
 	parts, recipe, err := c.Scheme.build(network)
 	if err != nil {
 		var e *Error

@@ -69,6 +69,13 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 	for name, v := range s.Params {
 		chosen.Params[name] = config.Set(v)
 	}
+	if n := s.Network; n != nil {
+		if n.Line <= 0 || min(n.RTT, n.PathRTT) < 0 || n.Packet < 0 || min(n.Hops, n.LongFlows) < 0 {
+			return fmt.Errorf("a network of %+v: its line is above 0, and nothing below 0", *n)
+		}
+		known := networkOf(s.Network)
+		chosen.Known = &known
+	}
 	if t.d.sw != nil {
 		return t.d.setScheme(chosen)
 	}
@@ -81,7 +88,12 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 		over[name] = scheme.Override{Value: v, Source: "testbed"}
 	}
 	c := &t.node.Config
-	parts, err := recipe.Build(scheme.Network{Line: c.Link.Rate, Seed: 1}, over)
+	known := scheme.Network{Seed: uint64(c.MAC)}
+	if chosen.Known != nil {
+		known = *chosen.Known
+	}
+	known.Line = c.Link.Rate
+	parts, err := recipe.Build(known, over)
 	if err != nil {
 		return err
 	}
@@ -92,6 +104,14 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 		}
 	})
 	return err
+}
+
+// networkOf is what a testbed says of its network, as recipes take it.
+func networkOf(n *node.Network) scheme.Network {
+	return scheme.Network{
+		Line: n.Line, Rates: n.Rates, RTT: n.RTT, PathRTT: n.PathRTT, Hops: n.Hops, Packet: n.Packet,
+		LongFlows: n.LongFlows, Seed: n.Seed,
+	}
 }
 
 // setScheme gives a switch a scheme as a reload does.
@@ -114,7 +134,7 @@ func (d *daemon) setScheme(s config.Scheme) error {
 	}
 	d.world.DoBriefly(func(now units.Time) {
 		d.sw.Apply(now, change)
-		d.scheme, d.params = node.Scheme.Name, node.Params
+		d.scheme, d.params, d.line = node.Scheme.Name, node.Params, node.Line
 	})
 	l.conf = &conf
 	return nil

@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"photon/agent"
@@ -158,5 +159,39 @@ func TestRecordingsOfAnAgent(t *testing.T) {
 				t.Errorf("%s, sample %d: %d, not %d", name, i, got[i], v)
 			}
 		}
+	}
+}
+
+// What a testbed says of its network, a node's scheme is made for: a link that telemetry cannot name is refused by
+// those, too, that are not at it, as in virtual time. Who says nothing gets a scheme for the node's own links.
+func TestSchemeForATestbedsNetwork(t *testing.T) {
+	sw, _ := bed(t)
+	o := sending(t, 0)
+	host := &testbedNode{d: o.d, host: o.d.host, node: o.node}
+	odd := node.Network{Line: 10 * units.Gbps, Rates: []units.Rate{10 * units.Gbps, 30 * units.Gbps}, Hops: 2}
+	named := odd
+	named.Rates = odd.Rates[:1]
+	for _, c := range []struct {
+		network *node.Network
+		want    string
+	}{{&odd, "30Gbps"}, {&named, ""}, {nil, ""}} {
+		for name, n := range map[string]*testbedNode{"switch": sw, "agent": host} {
+			err := n.SetScheme(node.Scheme{Name: "hpcc", Network: c.network})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %+v: %v", name, c.network, err)
+			}
+		}
+	}
+	for _, wrong := range []node.Network{
+		{}, {Line: -units.Gbps}, {Line: units.Gbps, Hops: -1}, {Line: units.Gbps, RTT: -1},
+	} {
+		if sw.SetScheme(node.Scheme{Name: "pcn", Network: &wrong}) == nil {
+			t.Errorf("%+v is taken for a network", wrong)
+		}
+	}
+	slow := named
+	slow.Line = 50 * units.Mbps // less than DCQCN's least rate, which is for the hosts' lines
+	if err := sw.SetScheme(node.Scheme{Name: "dcqcn", Network: &slow}); err == nil {
+		t.Error("a switch goes by its fastest port, where the hosts are slower")
 	}
 }

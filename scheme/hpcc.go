@@ -1,7 +1,6 @@
 package scheme
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,22 +50,27 @@ func (s *hpcc) params() []Param {
 
 func (s *hpcc) build(n Network) (Parts, error) {
 	s.rp.Line = n.Line
-	parts, err := telemetry(n)
+	parts := telemetry()
 	parts.RP = func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewHPCC(&s.rp) }
-	return parts, cmp.Or(s.rp.Validate(), err)
+	return parts, s.rp.Validate()
 }
 
 // telemetry is what switches and receivers do for schemes that go by what packets tell of their path.
-func telemetry(n Network) (Parts, error) {
-	for _, r := range append([]units.Rate{n.Line}, n.Rates...) {
-		if !slices.Contains(wire.INTRates(), r) {
-			return Parts{}, fmt.Errorf("telemetry cannot name a link's rate of %v (it can %s)", r, join(wire.INTRates()))
-		}
-	}
+func telemetry() Parts {
 	return Parts{
 		CP:    func(q marking.Place) marking.CP { return marking.Telemetry{Link: q.Rate} },
 		Carry: cnp.Carry{Ack: true, INT: true},
-	}, nil
+	}
+}
+
+// checkRates refuses links that telemetry cannot name, for all schemes that have it.
+func (n Network) checkRates() error {
+	for _, r := range append([]units.Rate{n.Line}, n.Rates...) {
+		if !slices.Contains(wire.INTRates(), r) {
+			return fmt.Errorf("telemetry cannot name a link's rate of %v (it can %s)", r, join(wire.INTRates()))
+		}
+	}
+	return nil
 }
 
 // join lists rates.

@@ -1,8 +1,6 @@
 package scheme
 
 import (
-	"cmp"
-
 	"photon/ratelimit"
 )
 
@@ -38,7 +36,7 @@ func (s *powertcp) params() []Param {
 
 func (s *powertcp) build(n Network) (Parts, error) {
 	s.rp.Line = n.Line
-	parts, err := telemetry(n)
+	parts := telemetry()
 	parts.RP = func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewPowerTCP(&s.rp) }
-	return parts, cmp.Or(s.rp.Validate(), err)
+	return parts, s.rp.Validate()
 }

@@ -195,6 +195,38 @@ func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error
 
 // Build makes the parts of a scheme for a network. Errors are of type *ParamError.
 func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
+	parts, err := s.parts(n, over)
+	if err != nil {
+		return Parts{}, err
+	}
+	if parts.RP == nil {
+		return Parts{}, &ParamError{Scheme: s.Name, Err: errors.New(
+			"its recipe makes no reaction point (Parts.RP; ratelimit.Unlimited is one that does nothing)")}
+	}
+	if parts.Carry.INT {
+		if err := n.checkRates(); err != nil {
+			return Parts{}, &ParamError{Scheme: s.Name, Err: err}
+		}
+	}
+	if !parts.Carry.Ack || !parts.Carry.INT { // points that are made to be looked at are not those that count
+		if seen, err := s.parts(n, over); err == nil {
+			if err := seen.lacks(n); err != nil {
+				return Parts{}, &ParamError{Scheme: s.Name, Err: err}
+			}
+		}
+	}
+	if parts.CP == nil {
+		parts.CP = func(marking.Place) marking.CP { return marking.None{} }
+	}
+	if parts.NP == nil {
+		parts.NP = func(int) cnp.NP { return cnp.Silent{} }
+	}
+	parts.Carry.ECT = cmp.Or(parts.Carry.ECT, wire.ECT0)
+	return parts, nil
+}
+
+// parts are what a new recipe makes.
+func (s *Scheme) parts(n Network, over map[string]Override) (Parts, error) {
 	set, err := s.Settings(n, over)
 	if err != nil {
 		return Parts{}, err
@@ -214,16 +246,29 @@ func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 		of.Scheme = s.Name
 		return Parts{}, of
 	}
-	if parts.RP == nil {
-		return Parts{}, &ParamError{Scheme: s.Name, Err: errors.New(
-			"its recipe makes no reaction point (Parts.RP; ratelimit.Unlimited is one that does nothing)")}
-	}
-	if parts.CP == nil {
-		parts.CP = func(marking.Place) marking.CP { return marking.None{} }
-	}
-	if parts.NP == nil {
-		parts.NP = func(int) cnp.NP { return cnp.Silent{} }
-	}
-	parts.Carry.ECT = cmp.Or(parts.Carry.ECT, wire.ECT0)
 	return parts, nil
+}
+
+// lacks says what points wait for that no host sends: flows would stop, or go on as if nothing were congested.
+func (p Parts) lacks(n Network) error {
+	rp := p.RP(&ratelimit.Port{})
+	_, acker := rp.(ratelimit.Acker)
+	_, windower := rp.(ratelimit.Windower)
+	switch {
+	case p.Carry.Ack:
+	case acker || windower:
+		return errors.New("its reaction point needs acknowledgements (it has Ack or Window), " +
+			"and hosts send none for it (Carry: cnp.Carry{Ack: true})")
+	case p.Carry.Stamp || p.Carry.INT:
+		return errors.New("data carries clocks or telemetry, which only acknowledgements bring back " +
+			"(Carry: cnp.Carry{Ack: true}, besides Stamp or INT)")
+	}
+	if p.CP == nil || !p.Carry.Ack || p.Carry.INT {
+		return nil
+	}
+	if _, stamps := p.CP(marking.Place{Rate: n.Line}).(marking.Stamper); stamps {
+		return errors.New("its congestion point writes telemetry (it has Stamp), for which data has no room " +
+			"(Carry: cnp.Carry{INT: true}, besides Ack)")
+	}
+	return nil
 }

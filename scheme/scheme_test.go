@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"photon/cnp"
 	"photon/marking"
+	"photon/ratelimit"
 	"photon/units"
 	"photon/wire"
 )
@@ -252,5 +254,73 @@ func TestRecipeWithoutReactionPoint(t *testing.T) {
 	_, err := s.Build(testNetwork, nil)
 	if !errors.As(err, &of) || of.Scheme != "half" || !strings.Contains(err.Error(), "reaction point") {
 		t.Error(err)
+	}
+}
+
+// Telemetry has numbers for some rates only. A recipe that has it is refused on other links, also one that does not
+// look: its senders would hear of links of 0 bit/s.
+func TestTelemetryOfOddRates(t *testing.T) {
+	parts := Parts{
+		RP:    func(*ratelimit.Port) ratelimit.RP { return ackedRP{} },
+		CP:    func(marking.Place) marking.CP { return marking.Telemetry{} },
+		Carry: cnp.Carry{Ack: true, INT: true},
+	}
+	for _, c := range []struct {
+		line  units.Rate
+		other []units.Rate
+		want  string
+	}{
+		{10 * units.Gbps, []units.Rate{40 * units.Gbps}, ""}, {20 * units.Mbps, nil, "20Mbps"},
+		{10 * units.Gbps, []units.Rate{10 * units.Gbps, 30 * units.Gbps}, "30Gbps"},
+	} {
+		s := Scheme{Name: "half", recipe: func() recipe { return &half{parts: parts} }}
+		_, err := s.Build(Network{Line: c.line, Rates: c.other}, nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), "a link's rate of "+c.want) {
+			t.Errorf("%v, %v: %v", c.line, c.other, err)
+		}
+	}
+}
+
+// ackedRP and windowRP are reaction points that go by acknowledgements, each in one way.
+type ackedRP struct{ ratelimit.Unlimited }
+
+func (ackedRP) Ack(units.Time, *ratelimit.Ack) {}
+
+type windowRP struct{ ratelimit.Unlimited }
+
+func (windowRP) Window() units.Size { return 10_000 }
+
+// What a point waits for, hosts send, or the recipe is refused where it is built: a window that no acknowledgement
+// opens stops a flow for good, and a delay that nobody measures is none.
+func TestRecipesWhosePointsWaitInVain(t *testing.T) {
+	plain := func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{} }
+	acked := func(*ratelimit.Port) ratelimit.RP { return ackedRP{} }
+	window := func(*ratelimit.Port) ratelimit.RP { return windowRP{} }
+	stamps := func(marking.Place) marking.CP { return marking.Telemetry{} }
+	for _, c := range []struct {
+		parts Parts
+		want  string
+	}{
+		{Parts{RP: plain}, ""},
+		{Parts{RP: plain, Carry: cnp.Carry{Tag: true}}, ""},
+		{Parts{RP: acked, Carry: cnp.Carry{Ack: true}}, ""},
+		{Parts{RP: window, Carry: cnp.Carry{Ack: true, Stamp: true}}, ""},
+		{Parts{RP: acked, CP: stamps, Carry: cnp.Carry{Ack: true, INT: true}}, ""},
+		{Parts{RP: acked}, "Ack: true"},
+		{Parts{RP: window}, "Ack: true"},
+		{Parts{RP: acked, Carry: cnp.Carry{Stamp: true}}, "Ack: true"},
+		{Parts{RP: plain, Carry: cnp.Carry{Stamp: true}}, "Ack: true"},
+		{Parts{RP: plain, Carry: cnp.Carry{INT: true}}, "Ack: true"},
+		{Parts{RP: acked, CP: stamps, Carry: cnp.Carry{Ack: true, Stamp: true}}, "INT: true"},
+	} {
+		s := Scheme{Name: "half", recipe: func() recipe { return &half{parts: c.parts} }}
+		_, err := s.Build(testNetwork, nil)
+		var of *ParamError
+		if c.want == "" && err != nil {
+			t.Errorf("%+v: %v", c.parts.Carry, err)
+		}
+		if c.want != "" && (!errors.As(err, &of) || of.Scheme != "half" || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want %q", c.parts.Carry, err, c.want)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/ratelimit"
+	"photon/scheme"
 	"photon/units"
 	"photon/wire"
 )
@@ -137,7 +138,7 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows []Flow) error {
 	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
 		parts, err := s.Build(known)
 		if err != nil {
-			return at(s.Name, "%v", err)
+			return &config.Error{Line: s.lineOf(err), Err: err}
 		}
 		if err := e.checkLength(s.Name.V, parts.Carry); err != nil {
 			return err
@@ -192,6 +193,15 @@ func (e *Experiment) checkQuick() error {
 		}
 	}
 	return nil
+}
+
+// lineOf is the line of the parameter that an error of the scheme is about, or the scheme's.
+func (u *SchemeUse) lineOf(err error) int {
+	var of *scheme.ParamError
+	if errors.As(err, &of) {
+		return cmp.Or(u.Params[of.Param].Value.Line, u.Name.Line)
+	}
+	return u.Name.Line
 }
 
 // checkBegin finds flows that are to begin at a rate under a scheme whose reaction points

@@ -80,6 +80,37 @@ measure: {sample: 10us}
 	}
 }
 
+// What is wrong with a parameter of a scheme is said with its line, as it is of a switch's or an agent's file; what is
+// wrong with several of them together, with the scheme's.
+func TestLinesOfSchemeParameters(t *testing.T) {
+	const head = `id: my/lines
+title: lines
+duration: 1ms
+topology: {kind: star, hosts: 2}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 256KB,
+  buffer: 16MB}
+flows: [{from: H0, to: H1, size: 1MB}]
+measure: {sample: 10us}
+schemes:
+- pcn
+- name: dcqcn
+  params:
+    kmin: 5KB
+`
+	for params, want := range map[string]string{
+		"    pmax: little\n":                       "14: scheme dcqcn, parameter pmax: ",
+		"    pmax: 0.5\n    speed: 3\n":            "15: scheme dcqcn, parameter speed: there is no such parameter",
+		"    pmax: {value: x, source: the test}\n": "14: scheme dcqcn, parameter pmax: ",
+		"    kmax: 1KB\n":                          "11: scheme dcqcn: kmax 1KB is below kmin 5KB",
+		"    kmax: 10KB\n":                         "",
+	} {
+		_, err := Parse("x.yaml", []byte(head+params))
+		if want != "" && (err == nil || !strings.HasPrefix(err.Error(), "x.yaml:"+want)) || want == "" && err != nil {
+			t.Errorf("%q: %v, want line %s", params, err, want)
+		}
+	}
+}
+
 // A run in short may end before a whole one, but within no window in which something is measured.
 func TestQuickKeepsWindows(t *testing.T) {
 	for _, c := range []struct{ experiment, quick, want string }{

@@ -15,6 +15,7 @@ import (
 	"photon/lab/chakra"
 	"photon/lab/htsim"
 	"photon/lab/run"
+	"photon/scheme"
 	"photon/units"
 )
 
@@ -246,6 +247,43 @@ func TestParametersComeFromTheFile(t *testing.T) {
 	m := p.Use.ByRate[10*units.Gbps]
 	if m["kmin"].Value.V != "40KB" || m["kmax"].Value.V != "160KB" || m["pmax"].Value.V != "0.2" {
 		t.Errorf("%+v", m)
+	}
+}
+
+// The file's thresholds go to a scheme that has some of them, and a note says which it has not: a scheme of one's own
+// may mark from one length of the queue on.
+func TestThresholdsThatASchemeHas(t *testing.T) {
+	const thresholds = "KMIN_MAP 1 10000000000 40\nKMAX_MAP 1 10000000000 160\nPMAX_MAP 1 10000000000 0.2"
+	for _, c := range []struct {
+		has  []string
+		want map[string]string
+		note string
+	}{
+		{[]string{"kmin", "kmax", "pmax"}, map[string]string{"kmin": "40KB", "kmax": "160KB", "pmax": "0.2"}, ""},
+		{[]string{"step", "kmin"}, map[string]string{"kmin": "40KB"}, "KMAX_MAP, PMAX_MAP"},
+		{[]string{"kmax"}, map[string]string{"kmax": "160KB"}, "KMIN_MAP, PMAX_MAP"},
+		{nil, nil, "KMIN_MAP, KMAX_MAP, PMAX_MAP"},
+	} {
+		p, err := prepare(t, thresholds, "pcn")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "not used are KMIN_MAP, KMAX_MAP, PMAX_MAP"; !strings.Contains(strings.Join(p.Notes, "\n"), want) {
+			t.Errorf("pcn: %q", p.Notes)
+		}
+		recipe := &scheme.Scheme{}
+		for _, name := range c.has {
+			recipe.Params = append(recipe.Params, scheme.Param{Name: name})
+		}
+		p.Use.ByRate = nil
+		lacks := strings.Join(p.marking(recipe), ", ")
+		got := map[string]string{}
+		for name, v := range p.Use.ByRate[10*units.Gbps] {
+			got[name] = v.Value.V
+		}
+		if lacks != c.note || !maps.Equal(got, c.want) {
+			t.Errorf("a scheme with %v: it gets %v, and not %s", c.has, got, lacks)
+		}
 	}
 }
 

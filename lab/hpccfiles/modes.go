@@ -45,12 +45,15 @@ func (p *Prepared) scheme(name string) error {
 		return err
 	}
 	p.Use = experiment.SchemeUse{Name: config.Set(name), Params: map[string]experiment.Sourced[string]{}}
-	p.marking(recipe)
+	lacks := p.marking(recipe)
 	var keys []string
 	for _, k := range senderKeys {
 		if s, ok := c.get(k); ok && (!known || name != modes[mode]) {
 			keys = append(keys, s.key)
 		}
+	}
+	if !known || name != own {
+		keys = append(keys, lacks...)
 	}
 	if known && name == modes[mode] {
 		switch mode {
@@ -170,26 +173,37 @@ func (p *Prepared) hpcc() {
 	p.wantFlag("RATE_BOUND", 1, "senders always keep to their rate")
 }
 
-// marking sets the thresholds of every port rate of the switches, where the
-// scheme has such.
-func (p *Prepared) marking(recipe *scheme.Scheme) {
+// marking sets the thresholds of every port rate of the switches, as far as the scheme has such, and returns the
+// keys of those that it has not.
+func (p *Prepared) marking(recipe *scheme.Scheme) (lacks []string) {
 	c := p.Config
-	kmin, kmax, pmax := c.byRate("KMIN_MAP"), c.byRate("KMAX_MAP"), c.byRate("PMAX_MAP")
-	has := slices.ContainsFunc(recipe.Params, func(q scheme.Param) bool { return q.Name == "kmin" })
-	if c.err != nil || !has || kmin == nil && kmax == nil && pmax == nil {
-		return
+	type threshold struct {
+		key, param string
+		values     map[units.Rate]float64
+		size       bool
+	}
+	var has []threshold
+	for _, m := range []threshold{
+		{"KMIN_MAP", "kmin", c.byRate("KMIN_MAP"), true}, {"KMAX_MAP", "kmax", c.byRate("KMAX_MAP"), true},
+		{"PMAX_MAP", "pmax", c.byRate("PMAX_MAP"), false},
+	} {
+		switch {
+		case m.values == nil:
+		case slices.ContainsFunc(recipe.Params, func(q scheme.Param) bool { return q.Name == m.param }):
+			has = append(has, m)
+		default:
+			lacks = append(lacks, m.key)
+		}
+	}
+	if c.err != nil || has == nil {
+		return lacks
 	}
 	p.Use.ByRate = map[units.Rate]map[string]experiment.Sourced[string]{}
 	for _, l := range p.Topology.Links {
 		set := map[string]experiment.Sourced[string]{}
-		for _, m := range []struct {
-			key, param string
-			values     map[units.Rate]float64
-			size       bool
-		}{{"KMIN_MAP", "kmin", kmin, true}, {"KMAX_MAP", "kmax", kmax, true}, {"PMAX_MAP", "pmax", pmax, false}} {
+		for _, m := range has {
 			v, ok := m.values[l.Rate]
 			switch {
-			case m.values == nil:
 			case !ok:
 				c.fail(c.set[m.key], "it says nothing of links of %v, as in %s:%d", l.Rate, p.Topology.File, l.Line)
 			case m.size:
@@ -200,4 +214,5 @@ func (p *Prepared) marking(recipe *scheme.Scheme) {
 		}
 		p.Use.ByRate[l.Rate] = set
 	}
+	return lacks
 }

@@ -42,7 +42,7 @@ type Running struct {
 type Control interface {
 	// Node asks who the node is.
 	Node(ctx context.Context) (node.Info, error)
-	// SetScheme gives a node that ran already its scheme; one that was started here has it.
+	// SetScheme gives a node its scheme, and tells it of the experiment's network.
 	SetScheme(ctx context.Context, s node.Scheme) error
 	// HostPorts asks a switch for the port, or the ports with commas between, behind each address.
 	HostPorts(ctx context.Context) (map[string]string, error)

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -190,5 +191,43 @@ func TestTimesOfAgentsThatRun(t *testing.T) {
 		if got := r.Notes(); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", c.parameters, got, want)
 		}
+	}
+}
+
+// Recipes know the same network on a testbed as in virtual time: by its hops and packets Swift's windows go, and by
+// the hosts' line the thresholds of a switch whose fastest port is another's.
+func TestSchemesOfATestbedKnowItsNetwork(t *testing.T) {
+	text := strings.Replace(twoIntoOne, "[none]", "[swift]", 1)
+	e, err := experiment.Parse("two.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bed{}
+	if _, err := Start(context.Background(), e, b, e.Schemes[0], 1); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range b.nodes {
+		if f.schemes != 1 || f.scheme.Network == nil {
+			t.Errorf("%s: it was given its scheme %d times, with %+v", name, f.schemes, f.scheme)
+			continue
+		}
+		var got node.Network // as it comes out at the other end
+		if sent, err := json.Marshal(f.scheme.Network); err != nil || json.Unmarshal(sent, &got) != nil {
+			t.Fatal(err)
+		}
+		want := node.Network{
+			Line: 20 * units.Mbps, Rates: []units.Rate{20 * units.Mbps},
+			RTT: 4 * units.Millisecond, Hops: 2, LongFlows: 2,
+			Packet: 14 + 20 + 8 + 12 + 1000 + 4 + 24, // headers, payload, ICRC; preamble, gap and FCS
+			// The packet on the second link, and the acknowledgement, four bytes longer than its headers, on both.
+			PathRTT: 4*units.Millisecond + (20 * units.Mbps).Serialize(1082+2*(58+4+24)),
+		}
+		want.Seed = got.Seed
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: it knows %+v, not %+v", name, got, want)
+		}
+	}
+	if b.nodes["H0"].scheme.Network.Seed == b.nodes["H1"].scheme.Network.Seed {
+		t.Error("two nodes draw the same numbers")
 	}
 }

@@ -157,7 +157,7 @@ func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 	}
 }
 
-// schemeIn resolves a scheme's parameters for a network.
+// schemeIn resolves a scheme's parameters for a network, and says what recipes may know of it besides.
 func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err error) {
 	recipe, err := scheme.Get(use.Name.V)
 	if err != nil {
@@ -167,7 +167,10 @@ func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, er
 	if err != nil {
 		return s, err
 	}
-	s = node.Scheme{Name: recipe.Name, Params: map[string]string{}}
+	s = node.Scheme{Name: recipe.Name, Params: map[string]string{}, Network: &node.Network{
+		Line: known.Line, Rates: known.Rates, RTT: known.RTT, PathRTT: known.PathRTT, Hops: known.Hops,
+		Packet: known.Packet, LongFlows: known.LongFlows, Seed: known.Seed,
+	}}
 	for _, x := range settings {
 		s.Params[x.Name] = x.Value
 	}

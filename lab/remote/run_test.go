@@ -62,6 +62,7 @@ type fake struct {
 	refuses error // to record
 	other   bool  // its recording is of another watch
 	schemes int
+	scheme  node.Scheme // that it was given last
 	stopped []uint64
 	died    error
 	ended   bool
@@ -101,8 +102,9 @@ func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running
 }
 
 func (f *fake) Node(context.Context) (node.Info, error) { return f.info, nil }
-func (f *fake) SetScheme(context.Context, node.Scheme) error {
+func (f *fake) SetScheme(_ context.Context, s node.Scheme) error {
 	f.schemes++
+	f.scheme = s
 	return nil
 }
 func (f *fake) HostPorts(context.Context) (map[string]string, error) { return f.ports, nil }

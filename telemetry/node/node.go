@@ -36,8 +36,22 @@ type Info struct {
 
 // Scheme is the scheme that a node is to have.
 type Scheme struct {
-	Name   string            `json:"name"`
-	Params map[string]string `json:"params"`
+	Name    string            `json:"name"`
+	Params  map[string]string `json:"params"`
+	Network *Network          `json:"network,omitempty"` // nil: nothing is known of it but the node's own links
+}
+
+// Network is what the scheme may know of the experiment's network, as in virtual time (scheme.Network, which says
+// what each is). An agent's line is its own link's, whatever Line is.
+type Network struct {
+	Line      units.Rate   `json:"line"`
+	Rates     []units.Rate `json:"rates"`
+	RTT       units.Time   `json:"rtt"`
+	PathRTT   units.Time   `json:"path_rtt"`
+	Hops      int          `json:"hops"`
+	Packet    units.Size   `json:"packet"`
+	LongFlows int          `json:"long_flows"`
+	Seed      uint64       `json:"seed"`
 }
 
 // Watch is what a node is to record.
