@@ -8,6 +8,7 @@ import (
 
 	"photon/fabric"
 	"photon/units"
+	"photon/wire"
 )
 
 func link(delay units.Time) fabric.Link { return fabric.Link{Rate: units.Gbps, Delay: delay} }
@@ -84,6 +85,24 @@ func TestGenerators(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// No two nodes have one address, and no two ports, in a network of any size.
+func TestAddressesAreOfOneNode(t *testing.T) {
+	hosts, ports := map[wire.IP]int{}, map[wire.MAC]int{}
+	for _, node := range []int{0, 1, 2, 255, 256, 257, 511, 512, 65535, 65536, 65537, 1<<18 - 1, 1 << 18} {
+		for _, port := range []int{0, 1, 255, 256, 1023} {
+			mac := MAC(node, port)
+			if other, twice := ports[mac]; twice || mac>>40 != 2 || mac>>48 != 0 {
+				t.Errorf("port %d of nodes %d and %d: %v", port, node, other, mac)
+			}
+			ports[mac] = node
+		}
+		if other, twice := hosts[IP(node)]; twice {
+			t.Errorf("nodes %d and %d: %v", node, other, IP(node))
+		}
+		hosts[IP(node)] = node
 	}
 }
 
