@@ -309,6 +309,30 @@ func TestTasksWaitForWhatTheirRankKnows(t *testing.T) {
 	}
 }
 
+// Pieces make up the whole, of whatever size, and are alike but for a byte each time that they are cut.
+func TestPiecesMakeUpTheWhole(t *testing.T) {
+	for _, size := range []units.Size{1_000_003, math.MaxInt64} {
+		for _, s := range []Spec{
+			{Do: "broadcast", Ranks: 2, Chunks: 10_007}, {Do: "all-reduce", Ranks: 100, Channels: 7},
+			{Do: "all-to-all", Ranks: 100},
+		} {
+			s.Size = size
+			tasks, err := s.Tasks()
+			if err != nil {
+				t.Fatalf("%+v: %v", s, err)
+			}
+			least, most, left := size, units.Size(0), size
+			for _, x := range tasks {
+				least, most = min(least, x.Size), max(most, x.Size)
+				left -= x.Size
+			}
+			if least <= 0 || most > least+2 || s.Do == "broadcast" && left != 0 {
+				t.Errorf("%+v: pieces of %d to %d, and %d is left", s, least, most, left)
+			}
+		}
+	}
+}
+
 // Every rank gets all pieces of the buffer from one that has them: the root, or one that has got them before.
 func TestBroadcastSpreads(t *testing.T) {
 	for _, s := range specs() {
@@ -446,7 +470,8 @@ func TestRingsScatterAndGather(t *testing.T) {
 		whole := make([]int, s.Ranks)
 		for n, ranks := range have {
 			for r, v := range ranks {
-				if s.Do == "reduce-scatter" && v|1<<r == 1<<s.Ranks-1 || s.Do == "all-gather" && (v == 1<<n.piece || r == n.piece) {
+				if v|1<<r == 1<<s.Ranks-1 && s.Do == "reduce-scatter" ||
+					(v == 1<<n.piece || r == n.piece) && s.Do == "all-gather" {
 					whole[r]++
 				}
 			}
