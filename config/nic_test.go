@@ -183,3 +183,22 @@ func TestNICSaysWhoNotifies(t *testing.T) {
 		}
 	}
 }
+
+// Who runs a NIC whose scheme has a header of its own is told that frames get longer, and that both ends need one.
+func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
+	const told = "the other end must be a NIC, too"
+	for name, want := range map[string]bool{"hpcc": true, "dcqcn": false} {
+		_, c, err := readAgent(t, "role: nic\nport: {device: net_null0, rate: 10Gbps}\napplication:\n  device: net_tap0\n"+
+			"scheme: {name: "+name+"}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(n.Describe(), "\n"); strings.Contains(said, told) != want {
+			t.Errorf("%s:\n%s", name, said)
+		}
+	}
+}

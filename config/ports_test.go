@@ -1,6 +1,11 @@
 package config
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"photon/wire"
+)
 
 // What a port says of itself by LLDP is what it has of its own.
 func TestPortsSayTheirOwn(t *testing.T) {
@@ -20,5 +25,67 @@ func TestPortsSayTheirOwn(t *testing.T) {
 	}
 	if !found || len(a.DCBX[2].Apps) != 0 {
 		t.Errorf("%+v, %+v", a.DCBX[0].Apps, a.DCBX[2].Apps)
+	}
+}
+
+// A switch is a router if it has routes: bit 4 of the capabilities, beside bit 2 of a bridge (802.1AB, system
+// capabilities).
+func TestCapabilities(t *testing.T) {
+	for routes, want := range map[string]uint16{
+		"": 1 << 2, "routes: [{prefix: 10.1.0.0/16, via: [{port: 0, mac: \"02:00:00:00:00:09\"}]}]\n": 1<<2 | 1<<4,
+	} {
+		if got := uint16(parse(t, twoPorts+"lldp: {}\n"+routes).Announced().Info.Capabilities); got != want {
+			t.Errorf("%q: capabilities %#x, not %#x", routes, got, want)
+		}
+	}
+}
+
+// A TLV has 511 bytes (802.1AB). That of application priorities begins with 5 (an OUI, a subtype, a reserved byte),
+// and has 3 for each: as many as fit are taken, and one more is not.
+func TestMostApplications(t *testing.T) {
+	const most = (511 - 5) / 3
+	for n, fits := range map[int]bool{most: true, most + 1: false} {
+		text := twoPorts + "lldp:\n  applications:\n"
+		for i := range n {
+			text += fmt.Sprintf("  - {udp: %d, priority: 3}\n", i+1)
+		}
+		c := &Switch{}
+		err := Decode("x.yaml", []byte(text), c)
+		if err == nil {
+			err = c.Check()
+		}
+		if (err == nil) != fits {
+			t.Errorf("%d applications: %v", n, err)
+		}
+	}
+}
+
+// Neighbours choose differently among equal paths: of switches whose MACs follow each other no two have one salt.
+func TestNeighboursHaveOtherSalts(t *testing.T) {
+	c, of := parse(t, twoPorts), map[uint32]wire.MAC{}
+	for i := range wire.MAC(1000) {
+		c.running.Base = 0x02_00_00_00_10_00 + i
+		n, err := c.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := of[n.Config.Salt]; twice || n.Config.Salt == 0 {
+			t.Fatalf("%v and %v have one salt, %#x", c.running.Base, other, n.Config.Salt)
+		}
+		of[n.Config.Salt] = c.running.Base
+	}
+}
+
+// Addresses stay for a second or more, or for ever.
+func TestShortestAge(t *testing.T) {
+	for age, fine := range map[string]bool{"0s": true, "1s": true, "999ms": false, "-1s": false} {
+		c := &Switch{}
+		err := Decode("x.yaml", []byte(twoPorts+"forwarding: {age: "+age+"}\n"), c)
+		if err == nil {
+			err = c.Check()
+		}
+		if (err == nil) != fine {
+			t.Errorf("age %s: %v", age, err)
+		}
 	}
 }
