@@ -110,7 +110,7 @@ func TestRemoveTakesThatLinkOnly(t *testing.T) {
 			}
 		}
 		all := len(p.Cables)
-		for _, names := range [][2]string{{"S0", "nobody"}, {"nobody", "S0"}, {"nobody", "nobody"}} {
+		for _, names := range [][2]string{{"S1", "nobody"}, {"nobody", "S1"}, {"nobody", "nobody"}} {
 			if p.Remove(names[0], names[1]) || len(p.Cables) != all {
 				t.Fatalf("%v were joined", names)
 			}
