@@ -165,8 +165,10 @@ func TestBadTraces(t *testing.T) {
 		{trace(node(1, 4, nil, 0, nil)), trace(node(4, 6, nil, 0, send(9))), "b.et: node 4: rank 0 never sends it"},
 		{trace(node(1, 5, nil, 0, send(9))), trace(node(4, 6, nil, 0, send(8))), "b.et: node 4: 8 bytes, and rank 0 sends 9"},
 		{trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": 0, "comm_size": 100})), trace(node(1, 4, nil, 0, nil)), "a.et: node 1: rank 1 does not take part in it"},
-		{collective(0, 100), collective(0, 200), "b.et: node 1: comm_type 0 of 200 bytes, and a.et: node 1 has comm_type 0 of 100"},
-		{collective(0, 100), collective(2, 100), "b.et: node 1: comm_type 2 of 100 bytes, and a.et: node 1 has comm_type 0 of 100"},
+		{collective(0, 100), collective(0, 200),
+			"b.et: node 1: comm_type 0 of 200 bytes, and a.et: node 1 has comm_type 0 of 100"},
+		{collective(0, 100), collective(2, 100),
+			"b.et: node 1: comm_type 2 of 100 bytes, and a.et: node 1 has comm_type 0 of 100"},
 		{collective(0, 0), collective(0, 0), "a.et: node 1: comm_size 0: from 1 to 2^40 bytes"},
 		{trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": 4, "comm_size": 100})), trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": 4, "comm_size": 100})), "comm_type 4 is not supported"},
 	} {
@@ -254,7 +256,9 @@ func TestNumbersOfAnyType(t *testing.T) {
 	fixed64 := func(number protowire.Number, v uint64) []byte {
 		return protowire.AppendFixed64(protowire.AppendTag(nil, number, protowire.Fixed64Type), v)
 	}
-	attribute := func(name string, value []byte) []byte { return message(10, append(message(1, []byte(name)), value...)) }
+	attribute := func(name string, value []byte) []byte {
+		return message(10, append(message(1, []byte(name)), value...))
+	}
 	for name, value := range map[string][]byte{
 		"double": fixed64(3, math.Float64bits(1)), "float": fixed32(5, math.Float32bits(1)),
 		"int32": varint(7, 1), "int64": varint(9, 1), "uint32": varint(11, 1), "uint64": varint(13, 1),

@@ -253,7 +253,8 @@ func specs() (all []Spec) {
 					s.Do, s.Degree, s.Root = "broadcast", degree, ranks/2
 					all = append(all, s)
 				}
-				one := Spec{Ranks: ranks, Size: 1009, Channels: channels, Microbatches: chunks + 1, Compute: 5, Backward: 7}
+				one := Spec{Ranks: ranks, Size: 1009, Channels: channels, Microbatches: chunks + 1}
+				one.Compute, one.Backward = 5, 7
 				for window := range 3 {
 					s := one
 					s.Do, s.Window = "all-to-all", window
@@ -400,8 +401,9 @@ func TestAllToAllExchanges(t *testing.T) {
 		part := s.Size / units.Size(s.Ranks)
 		for a := range s.Ranks {
 			for b := range s.Ranks {
-				if got := sum[[2]int{a, b}]; a != b && (got < part || got > part+1 || count[[2]int{a, b}] != s.Channels) {
-					t.Errorf("%+v: %d to %d: %v in %d", s, a, b, got, count[[2]int{a, b}])
+				got, n := sum[[2]int{a, b}], count[[2]int{a, b}]
+				if a != b && (got < part || got > part+1 || n != s.Channels) {
+					t.Errorf("%+v: %d to %d: %v in %d", s, a, b, got, n)
 				}
 			}
 		}

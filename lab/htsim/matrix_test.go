@@ -71,7 +71,8 @@ func TestBadFiles(t *testing.T) {
 
 // What is not followed is said with its place, and the connection stands.
 func TestWhatIsNotFollowed(t *testing.T) {
-	const text = "Nodes 2\nConnections 2\nFailures 1\n0->1 start 0 size 9 msg 4\n1->0 start 0 size 9 prio 2\nfailure 1 2\n"
+	const text = "Nodes 2\nConnections 2\nFailures 1\n" +
+		"0->1 start 0 size 9 msg 4\n1->0 start 0 size 9 prio 2\nfailure 1 2\n"
 	m, err := Read("x.cm", []byte(text))
 	if err != nil {
 		t.Fatal(err)
