@@ -166,7 +166,7 @@ func TestSharedNodesStayInOnePart(t *testing.T) {
 	for i, n := range c.ports {
 		envs := w.NewEnvs(n)
 		nodes = append(nodes, c.node(i, envs[0]))
-		w.Add("", nodes[i], envs, make([]int, n))
+		w.Add("", nodes[i], envs, []int{0, 1})
 	}
 	for i := range nodes {
 		if err := w.Connect(end(i, 0), end((i+1)%len(nodes), 1), fabric.Link{Rate: rate, Delay: units.Microsecond}); err != nil {
