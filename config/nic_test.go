@@ -184,6 +184,29 @@ func TestNICSaysWhoNotifies(t *testing.T) {
 	}
 }
 
+// Delays of a NIC are told where it has any.
+func TestDelaysOfNICsAreTold(t *testing.T) {
+	const nic = "role: nic\nport: {device: net_null0, rate: 10Gbps}\napplication:\n  device: net_tap0\n"
+	for text, want := range map[string]string{
+		"":                   "",
+		"np_delay: 3us\n":    "CNPs leave 3us after they were decided, PFC frames are obeyed 0ps after they came",
+		"pause_delay: 2us\n": "CNPs leave 0ps after they were decided, PFC frames are obeyed 2us after they came",
+	} {
+		_, c, err := readAgent(t, nic+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "obeyed") {
+			t.Errorf("%q:\n%s", text, said)
+		}
+	}
+}
+
 // Who runs a NIC whose scheme has a header of its own is told that frames get longer, and that both ends need one.
 func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
 	const told = "the other end must be a NIC, too"

@@ -89,3 +89,16 @@ func TestShortestAge(t *testing.T) {
 		}
 	}
 }
+
+// Errors of a router may have any of the 64 code points, 0 as well.
+func TestCodePointsOfErrors(t *testing.T) {
+	for dscp, want := range map[string]uint8{"0": 0, "63": 63} {
+		n, err := parse(t, twoPorts+"router: {addresses: [10.0.0.1], icmp: {dscp: "+dscp+"}}\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Config.Router.ICMP; got.DSCP != want || got.Rate == 0 {
+			t.Errorf("dscp %s: %+v", dscp, got)
+		}
+	}
+}

@@ -305,7 +305,7 @@ func TestTasksWaitForWhatTheirRankKnows(t *testing.T) {
 			}
 		}
 		about := Kinds[s.Do].count(&s, float64(s.Ranks)) * float64(max(1, s.Chunks)*max(1, s.Channels))
-		if n := float64(len(tasks)); s.Do != "tensor-parallel" && (about < n || about > n*4/3+0.5) {
+		if n := float64(len(tasks)); about < n || about > n*3/2 {
 			t.Errorf("%+v: %v tasks, and about %v", s, n, about)
 		}
 	}
@@ -488,5 +488,12 @@ func TestRingsScatterAndGather(t *testing.T) {
 				t.Errorf("%+v: rank %d has %d pieces whole, not %d", s, r, got, want)
 			}
 		}
+	}
+}
+
+// Names are in the order of the alphabet, and of all kinds.
+func TestNames(t *testing.T) {
+	if names := Names(); !slices.IsSorted(names) || len(names) != len(Kinds) {
+		t.Error(names)
 	}
 }

@@ -2,14 +2,20 @@ package remote
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"photon/config"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/telemetry/node"
 	"photon/units"
+	"photon/wire"
 )
 
 // treeText is an experiment in which every kind of link is used, on a tree: from each host one way leads to each other.
@@ -189,6 +195,76 @@ func TestTimesOfAgentsThatRun(t *testing.T) {
 		}
 		if got := r.Notes(); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", c.parameters, got, want)
+		}
+	}
+}
+
+// The file of every node is one that photon takes: its ports, their cables, what waits there, and the way to each host.
+func TestFilesOfNodesAreConfigurations(t *testing.T) {
+	e, err := experiment.Parse("tree.yaml", []byte(treeText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, flows, err := testbedPlan(e, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Run{e: e, plan: p, flows: flows}
+	for i, n := range p.Nodes {
+		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices, file := make([]string, len(n.Ends)), filepath.Join(t.TempDir(), "node.yaml")
+		for k := range devices {
+			devices[k] = fmt.Sprintf("net_ring%d", k)
+		}
+		text := b.config(i, s, devices, filepath.Join(t.TempDir(), "admin"), false, units.Millisecond)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var ports []config.Port
+		if n.Host {
+			c, err := config.ReadAgent(file)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			if ports = []config.Port{c.Port}; c.Payload.V != e.Parameters.Payload.Value.V || c.IP.V != topology.IP(i) {
+				t.Errorf("%s: payload %v, address %v", n.Name, c.Payload.V, c.IP.V)
+			}
+		} else {
+			c, err := config.ReadSwitch(file)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			r, err := c.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ports = c.Ports
+			if got := r.Config.PFC[3]; got.XOFF != e.Parameters.XOFF.Value.V || got.XON != e.Parameters.XON.Value.V {
+				t.Errorf("%s: xoff %v, xon %v", n.Name, got.XOFF, got.XON)
+			}
+			ways := map[wire.MAC]int{}
+			for _, entry := range r.Config.Static {
+				ways[entry.MAC] = int(entry.Ports[0])
+			}
+			for _, h := range p.Hosts() {
+				if end := n.Ends[ways[topology.MAC(h, 0)]]; end.Node != p.Path(i, h)[0].Node {
+					t.Errorf("%s: %s is looked for at %s", n.Name, p.Nodes[h].Name, p.Nodes[end.Node].Name)
+				}
+			}
+			if len(ways) != len(p.Hosts()) {
+				t.Errorf("%s: ways to %d hosts of %d", n.Name, len(ways), len(p.Hosts()))
+			}
+		}
+		if len(ports) != len(n.Ends) {
+			t.Fatalf("%s: %d ports of %d", n.Name, len(ports), len(n.Ends))
+		}
+		for k, port := range ports {
+			if link := n.Ends[k].Link; port.Device.V != devices[k] || port.Rate.V != link.Rate || port.CableDelay.V != link.Delay {
+				t.Errorf("%s: port %d: %+v", n.Name, k, port)
+			}
 		}
 	}
 }
