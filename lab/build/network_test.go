@@ -1,6 +1,11 @@
 package build
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"photon/units"
+)
 
 // The clocks of two nodes tick at other times, and those of one node with another seed; with the same seed they are the
 // same.
@@ -17,5 +22,15 @@ func TestSeedsDrawClocks(t *testing.T) {
 			}
 			seen[int64(at)] = true
 		}
+	}
+}
+
+// A frame of data arrives as often as its way has links, and nothing else counts: acknowledgements have another priority.
+func TestHopsAreLinksOfWays(t *testing.T) {
+	const packets = 100
+	n, _ := ranTraining(t, fmt.Sprintf(trainingStar, 3)+"flows:\n"+
+		"  - {name: a, from: H0, to: H1, size: 400KB}\n  - {name: b, from: H1, to: H2, size: 400KB}\n", 1, units.Millisecond)
+	if lost, hops := n.Lost(); !n.Flows[0].Done || !n.Flows[1].Done || lost != 0 || hops != 2*2*packets {
+		t.Errorf("%d lost, %d arrivals at the ends of links", lost, hops)
 	}
 }
