@@ -2,8 +2,11 @@ package config
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
+	"photon/units"
 	"photon/wire"
 )
 
@@ -100,5 +103,63 @@ func TestCodePointsOfErrors(t *testing.T) {
 		if got := n.Config.Router.ICMP; got.DSCP != want || got.Rate == 0 {
 			t.Errorf("dscp %s: %+v", dscp, got)
 		}
+	}
+}
+
+// An admin socket is where the file says, nowhere, or where it is looked for by the node's name.
+func TestAdminSockets(t *testing.T) {
+	for text, want := range map[string]Admin{
+		"": {}, "admin: off\n": {Off: true}, "admin: \"off\"\n": {Off: true}, "admin: /run/x.sock\n": {Path: "/run/x.sock"},
+		"admin: on.sock\n": {Path: "on.sock"},
+	} {
+		if got := parse(t, twoPorts+text).AdminSocket(); got != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// Flows without a queue pair have that of their place in the list, from 1, each of several its own.
+func TestPlacesOfFlows(t *testing.T) {
+	_, c, err := readAgent(t, "port: {device: net_null0}\nip: 10.0.0.1\nscheme: {name: none}\nflows:\n"+
+		"- {to: 10.0.0.2}\n- {to: 10.0.0.2, count: 3}\n- {to: 10.0.0.3}\n- {to: 10.0.0.3, qp: 9, count: 2}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, f := range n.Flows {
+		got = append(got, int(f.QP))
+	}
+	if want := []int{1, 2, 3, 4, 5, 9, 10}; !slices.Equal(got, want) {
+		t.Errorf("queue pairs %v, not %v", got, want)
+	}
+}
+
+// A shaper without a burst lets at least the longest frame leave, however slow it is, and a millisecond of its rate.
+func TestUsualBursts(t *testing.T) {
+	const longest = 1500 + 14 + 4 + 4 + 20 // with a tag, FCS, preamble and gap
+	for _, rate := range []units.Rate{100 * units.Kbps, 10 * units.Mbps, 50 * units.Gbps} {
+		n, err := parse(t, fmt.Sprintf("%squeues: {3: {shaper: {rate: %v}}}\n", twoPorts, rate)).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Config.Ports[0].Queues[3].Shaper; got.Rate != rate || got.Burst < max(longest, rate.Bytes(units.Millisecond)) {
+			t.Errorf("%v: %+v", rate, got)
+		}
+	}
+}
+
+// A router says which addresses its ports and VLANs have, and nothing of those without.
+func TestAddressesAreTold(t *testing.T) {
+	n, err := parse(t, "ports:\n- {device: net_null0, addresses: [10.1.0.1/24]}\n- device: net_null1\n").Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(n.Describe(), "\n")
+	if !strings.Contains(said, "port 0: addresses [10.1.0.1]") || strings.Contains(said, "port 1: addresses") {
+		t.Error(said)
 	}
 }

@@ -201,7 +201,8 @@ func TestTimesOfAgentsThatRun(t *testing.T) {
 
 // The file of every node is one that photon takes: its ports, their cables, what waits there, and the way to each host.
 func TestFilesOfNodesAreConfigurations(t *testing.T) {
-	e, err := experiment.Parse("tree.yaml", []byte(treeText))
+	text := strings.Replace(treeText, "[none]", "[{name: dcqcn, params: {kmin: 7KB, kmax: 90KB, min_rate: 2Mbps}}]", 1)
+	e, err := experiment.Parse("tree.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,11 +225,13 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 			t.Fatal(err)
 		}
 		var ports []config.Port
+		var use config.Scheme
 		if n.Host {
 			c, err := config.ReadAgent(file)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
+			use = c.Scheme
 			if ports = []config.Port{c.Port}; c.Payload.V != e.Parameters.Payload.Value.V || c.IP.V != topology.IP(i) {
 				t.Errorf("%s: payload %v, address %v", n.Name, c.Payload.V, c.IP.V)
 			}
@@ -241,7 +244,7 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ports = c.Ports
+			ports, use = c.Ports, c.Scheme
 			if got := r.Config.PFC[3]; got.XOFF != e.Parameters.XOFF.Value.V || got.XON != e.Parameters.XON.Value.V {
 				t.Errorf("%s: xoff %v, xon %v", n.Name, got.XOFF, got.XON)
 			}
@@ -257,6 +260,9 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 			if len(ways) != len(p.Hosts()) {
 				t.Errorf("%s: ways to %d hosts of %d", n.Name, len(ways), len(p.Hosts()))
 			}
+		}
+		if use.Name.V != "dcqcn" || use.Params["kmin"].V != "7KB" || use.Params["kmax"].V != "90KB" {
+			t.Errorf("%s: %+v", n.Name, use)
 		}
 		if len(ports) != len(n.Ends) {
 			t.Fatalf("%s: %d ports of %d", n.Name, len(ports), len(n.Ends))
