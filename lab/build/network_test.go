@@ -50,3 +50,28 @@ func TestLossesSayWhen(t *testing.T) {
 		t.Error(l)
 	}
 }
+
+// The priority of a frame is its code point's, eight of them to each; without one it is the lowest, and frames between
+// MACs have none.
+func TestPriorityOfAFrame(t *testing.T) {
+	ethernet := func(kind uint16, body ...byte) []byte {
+		return append([]byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, byte(kind >> 8), byte(kind)}, body...)
+	}
+	ip4 := func(dscp byte) []byte {
+		return ethernet(0x0800, 0x45, dscp<<2|1, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+			0, 1, 0, 2, 0, 26, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	ip6 := append(ethernet(0x86DD, 0x60|26>>2, 26<<6&0xFF, 0, 0, 0, 8, 17, 64), make([]byte, 40)...)
+	for name, c := range map[string]struct {
+		frame []byte
+		want  int
+	}{
+		"DSCP 0": {ip4(0), 0}, "DSCP 26": {ip4(26), 3}, "DSCP 48": {ip4(48), 6}, "DSCP 63": {ip4(63), 7},
+		"IPv6, DSCP 26": {ip6, 3}, "ARP": {ethernet(0x0806, make([]byte, 46)...), 0},
+		"PFC": {ethernet(0x8808, append([]byte{1, 1}, make([]byte, 44)...)...), -1}, "half a header": {ip4(26)[:9], -1},
+	} {
+		if got := Priority(c.frame); got != c.want {
+			t.Errorf("%s: priority %d, not %d", name, got, c.want)
+		}
+	}
+}
