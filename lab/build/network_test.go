@@ -2,8 +2,11 @@ package build
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"photon/fabric"
+	"photon/impair"
 	"photon/units"
 )
 
@@ -72,6 +75,29 @@ func TestPriorityOfAFrame(t *testing.T) {
 	} {
 		if got := Priority(c.frame); got != c.want {
 			t.Errorf("%s: priority %d, not %d", name, got, c.want)
+		}
+	}
+}
+
+// What is no loss of a network: packets without a flow where flows are stopped; those and packets out of order where
+// paths change or frames overtake each other; what a link took with it; and what follows from impairments.
+func TestWhatIsExcused(t *testing.T) {
+	for name, c := range map[string]struct {
+		n    Network
+		want []fabric.Reason
+	}{
+		"nothing": {}, "stopped flows": {Network{stops: true}, []fabric.Reason{fabric.DropUnknown}},
+		"several paths": {Network{overtakes: true}, []fabric.Reason{fabric.DropUnknown, fabric.DropSequence}},
+		"a failed link": {Network{failed: true}, []fabric.Reason{
+			fabric.DropUnknown, fabric.DropSequence, fabric.DropLink, fabric.DropNoPort}},
+		"impairments": {Network{impaired: map[int]map[int]impair.Spec{1: nil}}, []fabric.Reason{fabric.DropUnknown,
+			fabric.DropSequence, fabric.DropLink, fabric.DropNoPort, fabric.DropBadICRC, fabric.DropHeadroom}},
+	} {
+		excused := c.n.excused()
+		for why := range fabric.Reasons {
+			if excused[why] != slices.Contains(c.want, why) {
+				t.Errorf("%s: %v is excused: %v", name, why, excused[why])
+			}
 		}
 	}
 }
