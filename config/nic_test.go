@@ -211,8 +211,8 @@ func TestDelaysOfNICsAreTold(t *testing.T) {
 func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
 	const told = "the other end must be a NIC, too"
 	for name, want := range map[string]bool{"hpcc": true, "dcqcn": false} {
-		_, c, err := readAgent(t, "role: nic\nport: {device: net_null0, rate: 10Gbps}\napplication:\n  device: net_tap0\n"+
-			"scheme: {name: "+name+"}\n")
+		_, c, err := readAgent(t, "role: nic\nport: {device: net_null0, rate: 10Gbps}\n"+
+			"application:\n  device: net_tap0\nscheme: {name: "+name+"}\n")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -109,8 +109,8 @@ func TestCodePointsOfErrors(t *testing.T) {
 // An admin socket is where the file says, nowhere, or where it is looked for by the node's name.
 func TestAdminSockets(t *testing.T) {
 	for text, want := range map[string]Admin{
-		"": {}, "admin: off\n": {Off: true}, "admin: \"off\"\n": {Off: true}, "admin: /run/x.sock\n": {Path: "/run/x.sock"},
-		"admin: on.sock\n": {Path: "on.sock"},
+		"": {}, "admin: off\n": {Off: true}, "admin: \"off\"\n": {Off: true},
+		"admin: /run/x.sock\n": {Path: "/run/x.sock"}, "admin: on.sock\n": {Path: "on.sock"},
 	} {
 		if got := parse(t, twoPorts+text).AdminSocket(); got != want {
 			t.Errorf("%q: %+v", text, got)
@@ -146,7 +146,8 @@ func TestUsualBursts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := n.Config.Ports[0].Queues[3].Shaper; got.Rate != rate || got.Burst < max(longest, rate.Bytes(units.Millisecond)) {
+		least := max(longest, rate.Bytes(units.Millisecond))
+		if got := n.Config.Ports[0].Queues[3].Shaper; got.Rate != rate || got.Burst < least {
 			t.Errorf("%v: %+v", rate, got)
 		}
 	}

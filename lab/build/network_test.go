@@ -28,11 +28,13 @@ func TestSeedsDrawClocks(t *testing.T) {
 	}
 }
 
-// What hosts send is the bytes of their packets on the wire. A frame of data arrives as often as its way has links, and nothing else counts: acknowledgements have another priority.
+// What hosts send is the bytes of their packets on the wire. A frame of data arrives as often as its way has links, and
+// nothing else counts: acknowledgements have another priority.
 func TestHopsAreLinksOfWays(t *testing.T) {
 	const packets = 100
-	n, _ := ranTraining(t, fmt.Sprintf(trainingStar, 3)+"flows:\n"+
-		"  - {name: a, from: H0, to: H1, size: 400KB}\n  - {name: b, from: H1, to: H2, size: 400KB}\n", 1, units.Millisecond)
+	text := fmt.Sprintf(trainingStar, 3) + "flows:\n" +
+		"  - {name: a, from: H0, to: H1, size: 400KB}\n  - {name: b, from: H1, to: H2, size: 400KB}\n"
+	n, _ := ranTraining(t, text, 1, units.Millisecond)
 	if lost, hops := n.Lost(); !n.Flows[0].Done || !n.Flows[1].Done || lost != 0 || hops != 2*2*packets {
 		t.Errorf("%d lost, %d arrivals at the ends of links", lost, hops)
 	}
@@ -83,14 +85,14 @@ func TestPriorityOfAFrame(t *testing.T) {
 // paths change or frames overtake each other; what a link took with it; and what follows from impairments.
 func TestWhatIsExcused(t *testing.T) {
 	for name, c := range map[string]struct {
-		n    Network
+		n    *Network
 		want []fabric.Reason
 	}{
-		"nothing": {}, "stopped flows": {Network{stops: true}, []fabric.Reason{fabric.DropUnknown}},
-		"several paths": {Network{overtakes: true}, []fabric.Reason{fabric.DropUnknown, fabric.DropSequence}},
-		"a failed link": {Network{failed: true}, []fabric.Reason{
+		"nothing": {&Network{}, nil}, "stopped flows": {&Network{stops: true}, []fabric.Reason{fabric.DropUnknown}},
+		"several paths": {&Network{overtakes: true}, []fabric.Reason{fabric.DropUnknown, fabric.DropSequence}},
+		"a failed link": {&Network{failed: true}, []fabric.Reason{
 			fabric.DropUnknown, fabric.DropSequence, fabric.DropLink, fabric.DropNoPort}},
-		"impairments": {Network{impaired: map[int]map[int]impair.Spec{1: nil}}, []fabric.Reason{fabric.DropUnknown,
+		"impairments": {&Network{impaired: map[int]map[int]impair.Spec{1: nil}}, []fabric.Reason{fabric.DropUnknown,
 			fabric.DropSequence, fabric.DropLink, fabric.DropNoPort, fabric.DropBadICRC, fabric.DropHeadroom}},
 	} {
 		excused := c.n.excused()

@@ -168,7 +168,8 @@ func TestSpecsThatMeanNothing(t *testing.T) {
 		{Do: "pipeline", Ranks: 4, Size: 100, Microbatches: 1, Backward: -1},
 		{Do: "all-to-all", Ranks: 4, Size: 100, Chunks: 2}, {Do: "all-reduce", Ranks: 4, Size: 7, Chunks: 2},
 		{Do: "all-reduce", Ranks: 4, Size: 100, Chunks: 2, Algorithm: "halving-doubling"},
-		{Do: "all-to-all", Ranks: 1 << 13, Size: units.GB}, {Do: "broadcast", Ranks: 2, Size: units.GB, Chunks: MostTasks + 1},
+		{Do: "all-to-all", Ranks: 1 << 13, Size: units.GB},
+		{Do: "broadcast", Ranks: 2, Size: units.GB, Chunks: MostTasks + 1},
 		{Do: "all-to-all", Ranks: 2, Size: units.GB, Channels: MostTasks},
 	} {
 		if _, err := s.Tasks(); err == nil {

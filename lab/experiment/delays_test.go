@@ -14,7 +14,8 @@ func TestDelaysOfFlowsThatWait(t *testing.T) {
 title: flows that wait
 duration: 1ms
 topology: {kind: star, hosts: 3}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3,
+  xoff: 100KB, buffer: 9MB}
 flows:
   - {name: one, from: H0, to: H2, size: 10KB}
   - {name: two, from: H0, to: H2, size: 10KB, after: %s}

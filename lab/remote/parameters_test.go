@@ -268,7 +268,8 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 			t.Fatalf("%s: %d ports of %d", n.Name, len(ports), len(n.Ends))
 		}
 		for k, port := range ports {
-			if link := n.Ends[k].Link; port.Device.V != devices[k] || port.Rate.V != link.Rate || port.CableDelay.V != link.Delay {
+			rate, delay := n.Ends[k].Link.Rate, n.Ends[k].Link.Delay
+			if port.Device.V != devices[k] || port.Rate.V != rate || port.CableDelay.V != delay {
 				t.Errorf("%s: port %d: %+v", n.Name, k, port)
 			}
 		}
