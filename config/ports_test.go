@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -162,5 +163,51 @@ func TestAddressesAreTold(t *testing.T) {
 	said := strings.Join(n.Describe(), "\n")
 	if !strings.Contains(said, "port 0: addresses [10.1.0.1]") || strings.Contains(said, "port 1: addresses") {
 		t.Error(said)
+	}
+}
+
+// A subnet is told with its length, and an address alone as it is.
+func TestSubnetsAreToldAsTheyAre(t *testing.T) {
+	n := netip.MustParseAddr("10.1.0.9")
+	for want, s := range map[string]Subnet{
+		"10.1.0.9": {Host: n}, "10.1.0.9/24": {Host: n, Net: netip.MustParsePrefix("10.1.0.0/24")},
+	} {
+		if got := s.String(); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
+// What an agent does that its file does not say is what docs/operate.md says.
+func TestUsualAcknowledgements(t *testing.T) {
+	_, c, err := readAgent(t, "port: {device: net_null0}\nip: 10.0.0.1\nscheme: {name: none}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := c.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := n.Config; a.AckEvery != 32 || a.Retries != 7 || a.AckTimeout != 67*units.Millisecond {
+		t.Errorf("one in %d, %d times, after %v", a.AckEvery, a.Retries, a.AckTimeout)
+	}
+}
+
+// What may be flooded is told for each port: docs/operate.md's example, and its usual burst, 10 ms of 10 Mbit/s.
+func TestStormControlIsTold(t *testing.T) {
+	n, err := parse(t, twoPorts+"storm_control:\n  broadcast: {rate: 1000pps, burst: 100}\n"+
+		"  multicast: {rate: 10Mbps, burst: 64KB}\n  unknown_unicast: {rate: 10Mbps}\n").Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range 2 {
+		for _, want := range []string{
+			"broadcast at most 1000pps, burst 100", "multicast at most 10Mbps, burst 64KB",
+			"unknown unicast at most 10Mbps, burst 12.5KB",
+		} {
+			if line := fmt.Sprintf("port %d: %s", p, want); !slices.Contains(n.Describe(), line) {
+				t.Errorf("nobody says %q:\n%s", line, strings.Join(n.Describe(), "\n"))
+			}
+		}
 	}
 }
