@@ -207,6 +207,29 @@ func TestWhatSchemesAddToFrames(t *testing.T) {
 	}
 }
 
+// Delays of a NIC are told where it has any.
+func TestDelaysOfNICsAreTold(t *testing.T) {
+	const nic = "role: nic\nport: {device: net_null0, rate: 10Gbps}\napplication:\n  device: net_tap0\n"
+	for text, want := range map[string]string{
+		"":                   "",
+		"np_delay: 3us\n":    "CNPs leave 3us after they were decided, PFC frames are obeyed 0ps after they came",
+		"pause_delay: 2us\n": "CNPs leave 0ps after they were decided, PFC frames are obeyed 2us after they came",
+	} {
+		_, c, err := readAgent(t, nic+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "obeyed") {
+			t.Errorf("%q:\n%s", text, said)
+		}
+	}
+}
+
 // Agents and switches draw other numbers each, as in virtual time: their random parts must not go in step.
 func TestNodesDrawTheirOwnNumbers(t *testing.T) {
 	marks := func(devices []dpdk.Device) (text string) {
@@ -227,10 +250,11 @@ func TestNodesDrawTheirOwnNumbers(t *testing.T) {
 	}
 	one := []dpdk.Device{{MAC: 0x02_00_00_00_00_01}, {MAC: 0x02_00_00_00_00_02}}
 	two := []dpdk.Device{{MAC: 0x02_00_00_00_01_01}, {MAC: 0x02_00_00_00_01_02}}
-	if marks(one) == marks(two) {
+	first, again := marks(one), marks(one)
+	if first == marks(two) {
 		t.Error("two switches mark alike")
 	}
-	if marks(one) != marks(one) {
+	if first != again {
 		t.Error("a switch marks otherwise after a reload")
 	}
 	cuts := func(ip string) (text string) {
@@ -254,5 +278,24 @@ func TestNodesDrawTheirOwnNumbers(t *testing.T) {
 	}
 	if cuts("10.0.0.1") == cuts("10.0.0.2") {
 		t.Error("the timers of two agents run alike")
+	}
+}
+
+// Who runs a NIC whose scheme has a header of its own is told that frames get longer, and that both ends need one.
+func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
+	const told = "the other end must be a NIC, too"
+	for name, want := range map[string]bool{"hpcc": true, "dcqcn": false} {
+		_, c, err := readAgent(t, "role: nic\nport: {device: net_null0, rate: 10Gbps}\n"+
+			"application:\n  device: net_tap0\nscheme: {name: "+name+"}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(n.Describe(), "\n"); strings.Contains(said, told) != want {
+			t.Errorf("%s:\n%s", name, said)
+		}
 	}
 }

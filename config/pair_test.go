@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"photon/agent"
@@ -108,5 +109,33 @@ flows:
 		if got := n.Flows[i].Pair; !reflect.DeepEqual(*got, want) || n.Flows[i].Size != want.Size*9 && i == 1 {
 			t.Errorf("flow %d: %+v, not %+v", i, *got, want)
 		}
+	}
+}
+
+// The file of the memory is beside the configuration, and what it cannot be is said with its line before anything runs.
+func TestFileOfMemory(t *testing.T) {
+	const host = "port: {device: net_null0}\nip: 10.0.0.1\nscheme: {name: none}\npayload: 1024B\n" +
+		"memory:\n  rkey: 7\n  size: 4KiB\n  file: "
+	file, c, err := readAgent(t, host+"memory.bin\n")
+	if err == nil {
+		err = c.CheckFolders()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.MemoryFile()
+	if err != nil || f.Name() != filepath.Join(filepath.Dir(file), "memory.bin") {
+		t.Fatalf("%v, %v", f, err)
+	}
+	f.Close()
+	file, c, err = readAgent(t, host+"nowhere/memory.bin\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CheckFolders(); err == nil || !strings.HasPrefix(err.Error(), file+":8: memory: file ") {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+	if f, err := c.MemoryFile(); err == nil || f != nil || !strings.HasPrefix(err.Error(), file+":8: memory: ") {
+		t.Errorf("in a folder that is not there: %v, %v", f, err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"photon/lab/run"
 )
 
-// Schemes that go by times and by queues of a few packets do the same in both worlds at any rate of links: on DPDK nobody
-// acts late by a part of a frame that they would notice. At 100 Gbit/s a packet of a kilobyte takes 88 ns.
+// Schemes that go by times and by queues of a few packets do the same in both worlds at any rate of links: on DPDK
+// nobody acts so late that they would notice. At 100 Gbit/s a packet of a kilobyte takes 88 ns.
 func TestWorldsAgreeAtEveryRate(t *testing.T) {
 	const text = `
 id: test/rates

@@ -92,8 +92,17 @@ func TestSwitchesMoveAndHostsFollow(t *testing.T) {
 	if w.members[1].part != own || w.members[2].part != other || w.members[8].part != own {
 		t.Fatalf("%+v", w.members)
 	}
+	// Hosts go with their switch if they can, switches with hosts last, and the spine, which has none, before.
+	ranks := w.moveRanks()
+	near, above := slices.Min(ranks[4:8]), ranks[8]
+	if near != neighbourHost || above != bareSwitch || slices.Min(ranks[:4]) != leaf || above >= near || near >= leaf {
+		t.Errorf("ranks %v", ranks)
+	}
 	w.parallel.loads[own].busyShare[first.side] = 0.8
 	seeMoved(t, w, 0)
+	if after := w.moveRanks(); after[4] != strayHost || after[5] != neighbourHost {
+		t.Errorf("without the switch of host 4: ranks %v", after)
+	}
 	for part := range w.parallel.loads {
 		w.parallel.loads[part].busyShare = [2]float64{}
 	}

@@ -25,3 +25,20 @@ func TestWaitForNoProcessorIsLostFromItsBeginning(t *testing.T) {
 		t.Errorf("%v are lost though the part has gone on", now)
 	}
 }
+
+// A wait is as long as it was: from its first poll to its end, and nothing without one.
+func TestStallIsAsLongAsItWas(t *testing.T) {
+	for polls := range 4 {
+		var s stall
+		begin := time.Now()
+		for range polls {
+			s.poll(&barrier{}, nil)
+		}
+		if took := s.end(); took < 0 || took > time.Since(begin) || (took > 0) != (polls > 0) {
+			t.Errorf("%d polls: %v", polls, took)
+		}
+		if s.end() != 0 {
+			t.Errorf("%d polls: it has two ends", polls)
+		}
+	}
+}

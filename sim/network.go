@@ -39,6 +39,7 @@ func (w *World) Add(name string, node fabric.Node, envs []*fabric.Env, workers [
 	}
 	if len(envs) > 1 {
 		m.shared = newSharedNode(server, envs, workers, w.pollGap)
+		m.shared.poller, _ = node.(fabric.Poller)
 		m.env, server = m.shared.env, m.shared
 	}
 	m.spanner, _ = server.(fabric.Spanner)

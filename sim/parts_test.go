@@ -130,6 +130,32 @@ func TestPartsDoNotMatter(t *testing.T) {
 	}
 }
 
+// While there is much to do, parts meet less often than a link's delay passes, and rounds get short again when there is
+// little.
+func TestRoundsGetLonger(t *testing.T) {
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	const delay = units.Microsecond
+	d := newDumbbell(t, "none", delay)
+	d.SetParts(2)
+	for i := range 3 {
+		d.flow(t, i, 3+i, i+1, 10*units.MB, 0)
+		d.flow(t, 3+i, i, i+11, 10*units.MB, 0)
+	}
+	d.run(t, 100*delay)
+	first := d.exchange.round
+	d.run(t, 1100*delay)
+	if n := d.exchange.round - first; len(d.parts) != 2 || n < 1000/maxLookaheads || n > 100 {
+		t.Errorf("%d parts meet %d times in 1000 delays", len(d.parts), n)
+	}
+	for range 100 { // flows end in less than half of that
+		d.run(t, d.Now()+units.Millisecond)
+	}
+	if d.exchange.roundLength != delay {
+		t.Errorf("rounds of %v when nothing happens", d.exchange.roundLength)
+	}
+}
+
 // A world whose nodes have several workers stays in one part, whatever it may have.
 func TestSharedNodesStayInOnePart(t *testing.T) {
 	c := chat{ports: []int{2, 2, 2}, seed: 3}
@@ -140,7 +166,7 @@ func TestSharedNodesStayInOnePart(t *testing.T) {
 	for i, n := range c.ports {
 		envs := w.NewEnvs(n)
 		nodes = append(nodes, c.node(i, envs[0]))
-		w.Add("", nodes[i], envs, make([]int, n))
+		w.Add("", nodes[i], envs, []int{0, 1})
 	}
 	for i := range nodes {
 		if err := w.Connect(end(i, 0), end((i+1)%len(nodes), 1), fabric.Link{Rate: rate, Delay: units.Microsecond}); err != nil {

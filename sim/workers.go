@@ -10,8 +10,8 @@ import (
 // the others have for it; these poll a while later, as workers do that are busy elsewhere.
 type sharedNode struct {
 	fabric.Server
-	poller    fabric.Poller
-	env       *fabric.Env // the world's
+	poller    fabric.Poller // nil: the node's workers have nothing for each other
+	env       *fabric.Env   // the world's
 	envs      []*fabric.Env
 	worker    []int        // by port
 	firstPort []int        // by worker; -1: it has none
@@ -29,7 +29,6 @@ func newSharedNode(node fabric.Server, envs []*fabric.Env, worker []int, gap uni
 		Server: node, env: fabric.NewEnv(envs[0].Pool, len(worker)), envs: envs, worker: worker,
 		firstPort: make([]int, len(envs)), nextPoll: make([]units.Time, len(envs)), gap: max(1, gap),
 	}
-	s.poller, _ = node.(fabric.Poller)
 	for w := range envs {
 		s.firstPort[w], s.nextPoll[w] = -1, units.Never
 	}
@@ -43,13 +42,15 @@ func (s *sharedNode) linked(port int) {
 	}
 }
 
-// wakeOthers has all workers but one poll a gap later.
-func (s *sharedNode) wakeOthers(now units.Time, worker int) {
+// wakeAll has all workers poll a gap later, and then until none has anything for another: also the one at whose port
+// something happened, for what the others have to tell it.
+func (s *sharedNode) wakeAll(now units.Time) {
+	if s.poller == nil {
+		return
+	}
 	s.busyUntil = now + gapsUntilIdle*s.gap
 	for w := range s.nextPoll {
-		if w != worker {
-			s.pollAt(w, now+s.gap)
-		}
+		s.pollAt(w, now+s.gap)
 	}
 }
 
@@ -84,7 +85,7 @@ func (s *sharedNode) Receive(now units.Time, port int, burst []fabric.Frame) {
 	w := s.worker[port]
 	s.Server.Receive(now, port, burst)
 	s.poll(now, w)
-	s.wakeOthers(now, w)
+	s.wakeAll(now)
 	s.relay()
 }
 
@@ -95,7 +96,7 @@ func (s *sharedNode) Serve(now units.Time, port int, f *fabric.Frame) (sent bool
 	s.envs[w].SetDue(port, units.Never)
 	if sent, next = s.Server.Serve(now, port, f); sent {
 		s.poll(now, w)
-		s.wakeOthers(now, w)
+		s.wakeAll(now)
 		next = s.Server.Next(now, port) // it may have got something by that poll
 	}
 	s.envs[w].SetDue(port, next)

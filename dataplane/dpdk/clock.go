@@ -17,9 +17,9 @@ type clock struct {
 	stretched units.Time // what exceeded it
 }
 
-// maxStep is how far a closed world's clock goes between two rounds at most, and maxSent how much the fastest of its links
-// sends meanwhile, in bytes: the shortest frame. Each node acts too late by up to a step, and HPCC and TIMELY notice if
-// that is a large part of a packet's time (docs/decisions.md).
+// maxStep is how far a closed world's clock goes between two rounds at most, and maxSent how much the fastest of its
+// links sends meanwhile, in bytes: the shortest frame. Each node acts too late by up to a step, and HPCC and TIMELY
+// notice if that is a large part of a packet's time (docs/decisions.md).
 const (
 	maxStep = 100 * units.Nanosecond
 	maxSent = 64

@@ -39,7 +39,7 @@ measure:
 `
 
 // Nodes that are observed are asked by the world itself, with nothing in between that takes them off their quick way,
-// and they tell of the same pauses as their counters.
+// and they tell of the same pauses as their counters, no more than a millisecond later.
 func TestPausesAreTold(t *testing.T) {
 	e, err := experiment.Parse("incast.yaml", []byte(incast))
 	if err != nil {
@@ -57,6 +57,9 @@ func TestPausesAreTold(t *testing.T) {
 	w := sim.New()
 	n, err := Build(e, w, e.Schemes[0], 1, Observer{Pause: func(now units.Time, node, port int, paused bool) {
 		seen = append(seen, fmt.Sprintf("%020d", now))
+		if late := w.Now() - now; late < 0 || late > units.Millisecond {
+			t.Errorf("a pause at %v is told at %v", now, w.Now())
+		}
 		if paused {
 			stops[node]++
 		}

@@ -1,7 +1,9 @@
 package chakra
 
 import (
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +147,9 @@ func TestBadTraces(t *testing.T) {
 	send := func(size uint64) map[string]uint64 {
 		return map[string]uint64{"comm_dst": 1, "comm_src": 0, "comm_size": size}
 	}
+	collective := func(kind, size uint64) []byte {
+		return trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": kind, "comm_size": size}))
+	}
 	for _, c := range []struct {
 		a, b []byte
 		want string
@@ -160,6 +165,11 @@ func TestBadTraces(t *testing.T) {
 		{trace(node(1, 4, nil, 0, nil)), trace(node(4, 6, nil, 0, send(9))), "b.et: node 4: rank 0 never sends it"},
 		{trace(node(1, 5, nil, 0, send(9))), trace(node(4, 6, nil, 0, send(8))), "b.et: node 4: 8 bytes, and rank 0 sends 9"},
 		{trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": 0, "comm_size": 100})), trace(node(1, 4, nil, 0, nil)), "a.et: node 1: rank 1 does not take part in it"},
+		{collective(0, 100), collective(0, 200),
+			"b.et: node 1: comm_type 0 of 200 bytes, and a.et: node 1 has comm_type 0 of 100"},
+		{collective(0, 100), collective(2, 100),
+			"b.et: node 1: comm_type 2 of 100 bytes, and a.et: node 1 has comm_type 0 of 100"},
+		{collective(0, 0), collective(0, 0), "a.et: node 1: comm_size 0: from 1 to 2^40 bytes"},
 		{trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": 4, "comm_size": 100})), trace(node(1, 7, nil, 0, map[string]uint64{"comm_type": 4, "comm_size": 100})), "comm_type 4 is not supported"},
 	} {
 		x := &Trace{}
@@ -197,4 +207,133 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q", err)
 		}
 	})
+}
+
+// What each of four ranks sends in a collective of comm_size 1200 (all-reduce 0, all-gather 2, broadcast 5, all-to-all
+// 6, reduce-scatter 7 and 8, barrier 9), as ASTRA-sim's algorithms for rings have it
+// (Ring.cc): all-gather sends what each rank has, the others a part of it. A barrier moves next to
+// nothing.
+func TestSizesOfCollectives(t *testing.T) {
+	for kind, want := range map[uint64]struct {
+		messages int
+		size     units.Size
+	}{
+		0: {24, 300}, 2: {12, 1200}, 5: {3, 1200}, 6: {12, 300}, 7: {12, 300}, 8: {12, 300}, 9: {24, 1},
+	} {
+		x := &Trace{}
+		for range 4 {
+			attributes := map[string]uint64{"comm_type": kind, "comm_size": 1200}
+			if kind == 9 {
+				delete(attributes, "comm_size") // a barrier has none
+			}
+			r, err := Read("rank", trace(node(1, 7, nil, 0, attributes)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Ranks = append(x.Ranks, r)
+		}
+		flows, err := flowsOf(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(flows) != want.messages {
+			t.Errorf("comm_type %d: %d messages, not %d", kind, len(flows), want.messages)
+		}
+		for _, f := range flows {
+			if f.Size != want.size {
+				t.Errorf("comm_type %d: a message of %v, not %v", kind, f.Size, want.size)
+			}
+		}
+	}
+}
+
+// A whole number may have any type that et_def.proto has for one, and fields may come in any order, as everywhere in
+// protocol buffers.
+func TestNumbersOfAnyType(t *testing.T) {
+	fixed32 := func(number protowire.Number, v uint32) []byte {
+		return protowire.AppendFixed32(protowire.AppendTag(nil, number, protowire.Fixed32Type), v)
+	}
+	fixed64 := func(number protowire.Number, v uint64) []byte {
+		return protowire.AppendFixed64(protowire.AppendTag(nil, number, protowire.Fixed64Type), v)
+	}
+	attribute := func(name string, value []byte) []byte {
+		return message(10, append(message(1, []byte(name)), value...))
+	}
+	for name, value := range map[string][]byte{
+		"double": fixed64(3, math.Float64bits(1)), "float": fixed32(5, math.Float32bits(1)),
+		"int32": varint(7, 1), "int64": varint(9, 1), "uint32": varint(11, 1), "uint64": varint(13, 1),
+		"sint32": varint(15, 2), "sint64": varint(17, 2), "fixed32": fixed32(19, 1), "fixed64": fixed64(21, 1),
+		"sfixed32": fixed32(23, 1), "sfixed64": fixed64(25, 1), "bool": varint(27, 1),
+	} {
+		fields := [][]byte{
+			varint(1, 8), varint(3, uint64(Send)), attribute("comm_dst", value), attribute("comm_size", value),
+			attribute("comm_src", varint(9, 5)), attribute("comm_tag", value),
+		}
+		for range fields {
+			fields = append(fields[1:], fields[0])
+			r, err := Read("x.et", trace(slices.Concat(fields...)))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if x := r.Nodes[0]; x.Peer != 1 || x.Size != 1 || x.Tag != 1 || x.ID != 8 {
+				t.Errorf("%s: %+v", name, x)
+			}
+		}
+	}
+	r, err := Read("x.et", trace(node(1, 6, nil, 0, map[string]uint64{"comm_dst": 3, "comm_src": 2, "comm_size": 9})))
+	if err != nil || r.Nodes[0].Peer != 2 {
+		t.Errorf("a reception: %+v, %v", r, err)
+	}
+}
+
+// A message has at most 2^40 bytes, and nothing may stand behind the last node.
+func TestBoundsOfTraces(t *testing.T) {
+	send := func(size uint64) []byte {
+		return trace(node(1, 5, nil, 0, map[string]uint64{"comm_dst": 1, "comm_size": size}))
+	}
+	if _, err := Read("x.et", send(1<<40)); err != nil {
+		t.Error(err)
+	}
+	for want, b := range map[string][]byte{
+		"x.et: node 1: comm_size 1099511627777: from 1 to 2^40 bytes":                        send(1<<40 + 1),
+		"x.et: behind node 1: the file ends within a message, or is no Chakra trace":         append(send(9), 1),
+		"x.et: behind node 1: the file ends within a message, or is no Chakra trace (again)": append(send(9), 0x80),
+	} {
+		want = strings.TrimSuffix(want, " (again)")
+		if _, err := Read("x.et", b); err == nil || err.Error() != want {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}
+
+// Only what is computed takes the time that its node has: a message takes as long as the network does.
+func TestMessagesTakeNoTimeOfTheirNode(t *testing.T) {
+	x := &Trace{}
+	for rank := range uint64(2) {
+		name := []string{"comm_dst", "comm_src"}[rank]
+		r, err := Read("rank", trace(
+			node(1, 5+rank, nil, 50, map[string]uint64{name: 1 - rank, "comm_size": 9}),
+			node(2, 5+rank, []uint64{1}, 50, map[string]uint64{name: 1 - rank, "comm_size": 9})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Ranks = append(x.Ranks, r)
+	}
+	flows, err := flowsOf(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var delay func(w *experiment.Wait) units.Time
+	delay = func(w *experiment.Wait) (sum units.Time) {
+		for _, c := range w.After {
+			if c.Wait != nil {
+				sum += delay(c.Wait)
+			}
+		}
+		return sum + w.Delay
+	}
+	if got := delay(flows[1].Wait); got != 0 {
+		t.Errorf("the second begins %v after the first was received", got)
+	}
 }

@@ -131,7 +131,8 @@ const (
 )
 
 func (x *Node) read(b []byte) error {
-	return fields(b, func(number protowire.Number, v uint64, bytes []byte) error {
+	var ends ends // the kind of the node, which says which of them it names, may come behind them
+	err := fields(b, func(number protowire.Number, v uint64, bytes []byte) error {
 		switch number {
 		case nodeID:
 			x.ID = v
@@ -157,16 +158,23 @@ func (x *Node) read(b []byte) error {
 			}
 			x.Duration = units.Time(v) * units.Microsecond
 		case nodeAttr:
-			if err := x.attribute(bytes); err != nil {
+			if err := x.attribute(bytes, &ends); err != nil {
 				return fmt.Errorf("node %d: an attribute: %w", x.ID, err)
 			}
 		}
 		return nil
 	})
+	if x.Peer = ends.from; x.Kind == Send {
+		x.Peer = ends.to
+	}
+	return err
 }
 
+// ends are the ranks that a message goes from and to; of the rank's own nothing need be said.
+type ends struct{ from, to int64 }
+
 // attribute reads a further attribute of a node. Whole numbers may be of any type.
-func (x *Node) attribute(b []byte) error {
+func (x *Node) attribute(b []byte, ends *ends) error {
 	var name, text string
 	var number int64
 	err := fields(b, func(field protowire.Number, v uint64, bytes []byte) error {
@@ -193,10 +201,10 @@ func (x *Node) attribute(b []byte) error {
 		x.Type = number
 	case "comm_size":
 		x.Size = units.Size(number)
-	case "comm_src", "comm_dst":
-		if (name == "comm_dst") == (x.Kind == Send) || x.Kind == 0 {
-			x.Peer = number
-		}
+	case "comm_src":
+		ends.from = number
+	case "comm_dst":
+		ends.to = number
 	case "comm_tag":
 		x.Tag = number
 	case "pg_name":

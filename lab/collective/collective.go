@@ -184,7 +184,8 @@ func (s *Spec) halves() bool { return s.Algorithm == "halving-doubling" }
 
 // piece is the size of the i-th of n pieces of something.
 func piece(size units.Size, i, n int) units.Size {
-	return size*units.Size(i+1)/units.Size(n) - size*units.Size(i)/units.Size(n)
+	each, rest := size/units.Size(n), size%units.Size(n)
+	return each + rest*units.Size(i+1)/units.Size(n) - rest*units.Size(i)/units.Size(n)
 }
 
 func mod(i, n int) int { return (i%n + n) % n }

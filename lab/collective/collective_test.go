@@ -160,6 +160,17 @@ func TestSpecsThatMeanNothing(t *testing.T) {
 		{Do: "all-reduce", Ranks: 6, Size: 100, Algorithm: "halving-doubling"}, {Do: "all-to-all", Ranks: 4, Size: 100, Algorithm: "ring"},
 		{Do: "all-reduce", Ranks: 4, Size: 3}, {Do: "pipeline", Ranks: 4, Size: 3}, {Do: "broadcast", Ranks: 4, Size: 3, Root: 4},
 		{Do: "all-reduce", Ranks: 4, Size: 100, Algorithm: "tree"}, {Do: "pipeline", Ranks: 4, Size: 3, Microbatches: 2, Channels: 2},
+		{Do: "broadcast", Ranks: 4, Size: 3, Root: -1}, {Do: "broadcast", Ranks: 4, Size: 30, Degree: -1},
+		{Do: "all-reduce", Ranks: 4, Size: 100, Chunks: -1}, {Do: "all-reduce", Ranks: 4, Size: 100, Channels: -1},
+		{Do: "all-to-all", Ranks: 4, Size: 100, Window: -1}, {Do: "pipeline", Ranks: 4, Size: 100, Microbatches: -1},
+		{Do: "tensor-parallel", Ranks: 4, Size: 100, Layers: -1}, {Do: "tensor-parallel", Ranks: 4, Size: 100},
+		{Do: "pipeline", Ranks: 4, Size: 100, Microbatches: 1, Compute: -1},
+		{Do: "pipeline", Ranks: 4, Size: 100, Microbatches: 1, Backward: -1},
+		{Do: "all-to-all", Ranks: 4, Size: 100, Chunks: 2}, {Do: "all-reduce", Ranks: 4, Size: 7, Chunks: 2},
+		{Do: "all-reduce", Ranks: 4, Size: 100, Chunks: 2, Algorithm: "halving-doubling"},
+		{Do: "all-to-all", Ranks: 1 << 13, Size: units.GB},
+		{Do: "broadcast", Ranks: 2, Size: units.GB, Chunks: MostTasks + 1},
+		{Do: "all-to-all", Ranks: 2, Size: units.GB, Channels: MostTasks},
 	} {
 		if _, err := s.Tasks(); err == nil {
 			t.Errorf("%+v is fine", s)
@@ -220,5 +231,270 @@ func TestBusFactorIsWhatARankSends(t *testing.T) {
 				t.Errorf("%s of %d ranks: %v B, and a rank sends %v", name, ranks, got, slices.Max(sent))
 			}
 		}
+	}
+}
+
+// specs are of all kinds, with all that divides them.
+func specs() (all []Spec) {
+	for _, ranks := range []int{2, 3, 5, 8} {
+		for _, chunks := range []int{1, 3} {
+			for _, channels := range []int{1, 2} {
+				both := Spec{Ranks: ranks, Size: 1009, Chunks: chunks, Channels: channels, Layers: 2, Compute: 5}
+				for _, do := range []string{"all-reduce", "reduce-scatter", "all-gather", "tensor-parallel"} {
+					s := both
+					s.Do = do
+					all = append(all, s)
+					if s.Algorithm = "halving-doubling"; ranks&(ranks-1) == 0 && chunks == 1 {
+						s.Size = 1024
+						all = append(all, s)
+					}
+				}
+				for degree := range 4 {
+					s := both
+					s.Do, s.Degree, s.Root = "broadcast", degree, ranks/2
+					all = append(all, s)
+				}
+				one := Spec{Ranks: ranks, Size: 1009, Channels: channels, Microbatches: chunks + 1}
+				one.Compute, one.Backward = 5, 7
+				for window := range 3 {
+					s := one
+					s.Do, s.Window = "all-to-all", window
+					all = append(all, s)
+				}
+				if s := one; channels == 1 {
+					s.Do = "pipeline"
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// behind has for each task all that is over when it begins, whatever the order: what it waits for, and what that
+// waited for.
+func behind(tasks []Task) []map[int]bool {
+	all := make([]map[int]bool, len(tasks))
+	for i := range tasks {
+		all[i] = map[int]bool{}
+		for _, d := range tasks[i].After {
+			all[i][d.Task] = true
+			for j := range all[d.Task] {
+				all[i][j] = true
+			}
+		}
+	}
+	return all
+}
+
+// A rank waits for what it can know of: messages to it, and what it did itself. And of a collective of so many tasks
+// as are there, the number that is held against the most is theirs, or little more.
+func TestTasksWaitForWhatTheirRankKnows(t *testing.T) {
+	for _, s := range specs() {
+		tasks, err := s.Tasks()
+		if err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		for i, x := range tasks {
+			if x.Rank < 0 || x.Rank >= s.Ranks || x.To != Compute && (x.To < 0 || x.To >= s.Ranks || x.To == x.Rank) {
+				t.Fatalf("%+v: task %d is %+v", s, i, x)
+			}
+			for _, d := range x.After {
+				if d.Task >= i || tasks[d.Task].To != x.Rank && tasks[d.Task].Rank != x.Rank {
+					t.Fatalf("%+v: task %d is %+v, and waits for %+v", s, i, x, tasks[d.Task])
+				}
+			}
+		}
+		about := Kinds[s.Do].count(&s, float64(s.Ranks)) * float64(max(1, s.Chunks)*max(1, s.Channels))
+		if n := float64(len(tasks)); about < n || about > n*3/2 {
+			t.Errorf("%+v: %v tasks, and about %v", s, n, about)
+		}
+	}
+}
+
+// Pieces make up the whole, of whatever size, and are alike but for a byte each time that they are cut.
+func TestPiecesMakeUpTheWhole(t *testing.T) {
+	for _, size := range []units.Size{1_000_003, math.MaxInt64} {
+		for _, s := range []Spec{
+			{Do: "broadcast", Ranks: 2, Chunks: 10_007}, {Do: "all-reduce", Ranks: 100, Channels: 7},
+			{Do: "all-to-all", Ranks: 100},
+		} {
+			s.Size = size
+			tasks, err := s.Tasks()
+			if err != nil {
+				t.Fatalf("%+v: %v", s, err)
+			}
+			least, most, left := size, units.Size(0), size
+			for _, x := range tasks {
+				least, most = min(least, x.Size), max(most, x.Size)
+				left -= x.Size
+			}
+			if least <= 0 || most > least+2 || s.Do == "broadcast" && left != 0 {
+				t.Errorf("%+v: pieces of %d to %d, and %d is left", s, least, most, left)
+			}
+		}
+	}
+}
+
+// Every rank gets all pieces of the buffer from one that has them: the root, or one that has got them before.
+func TestBroadcastSpreads(t *testing.T) {
+	for _, s := range specs() {
+		if s.Do != "broadcast" {
+			continue
+		}
+		tasks, _ := s.Tasks()
+		before := behind(tasks)
+		got, to := make([]units.Size, s.Ranks), map[[2]int]bool{}
+		for i, x := range tasks {
+			got[x.To] += x.Size
+			to[[2]int{x.Rank, x.To}] = true
+			has := x.Rank == s.Root
+			for j := range before[i] {
+				y := tasks[j]
+				has = has || y.To == x.Rank && y.Piece == x.Piece && y.Channel == x.Channel && y.Size == x.Size
+			}
+			if !has {
+				t.Fatalf("%+v: rank %d does not have what task %d sends", s, x.Rank, i)
+			}
+		}
+		sends := make([]int, s.Ranks)
+		for pair := range to {
+			sends[pair[0]]++
+		}
+		degree := s.Degree
+		if degree == 0 {
+			degree = 2
+		}
+		for r := range got {
+			if want := s.Size; r != s.Root && got[r] != want || r == s.Root && got[r] != 0 || sends[r] > degree {
+				t.Errorf("%+v: rank %d gets %v and sends to %d", s, r, got[r], sends[r])
+			}
+		}
+	}
+}
+
+// Each rank has one message per channel for each other, which make up its part of the buffer, and no more than a
+// window of them at a time.
+func TestAllToAllExchanges(t *testing.T) {
+	for _, s := range specs() {
+		if s.Do != "all-to-all" {
+			continue
+		}
+		tasks, _ := s.Tasks()
+		before := behind(tasks)
+		sum, count := map[[2]int]units.Size{}, map[[2]int]int{}
+		for i, x := range tasks {
+			sum[[2]int{x.Rank, x.To}] += x.Size
+			count[[2]int{x.Rank, x.To}]++
+			under := map[int]bool{} // of the rank and channel, listed before: with it under way, these may be
+			for j, y := range tasks[:i] {
+				if y.Rank == x.Rank && y.Channel == x.Channel && !before[i][j] {
+					under[j] = true
+					for k := range before[j] {
+						delete(under, k)
+					}
+				}
+			}
+			if s.Window > 0 && len(under) != min(s.Window-1, i%(s.Ranks*(s.Ranks-1))/s.Ranks) {
+				t.Fatalf("%+v: with task %d go %d others", s, i, len(under))
+			}
+		}
+		part := s.Size / units.Size(s.Ranks)
+		for a := range s.Ranks {
+			for b := range s.Ranks {
+				got, n := sum[[2]int{a, b}], count[[2]int{a, b}]
+				if a != b && (got < part || got > part+1 || n != s.Channels) {
+					t.Errorf("%+v: %d to %d: %v in %d", s, a, b, got, n)
+				}
+			}
+		}
+	}
+}
+
+// A pipeline of k stages and m microbatches is over after k+m-1 times what one takes forward and backward: all but a
+// part (k-1)/(k+m-1) of a stage's time is filled (GPipe, arXiv 1811.06965). Messages, which take a little, add what
+// one microbatch needs through all stages and back.
+func TestPipelineTakesAsLongAsGPipe(t *testing.T) {
+	for _, s := range specs() {
+		if s.Do != "pipeline" {
+			continue
+		}
+		for _, backward := range []units.Time{0, 7} {
+			s.Backward = backward
+			tasks, _ := s.Tasks()
+			ends, last := make([]units.Time, len(tasks)), units.Time(0)
+			for i, x := range tasks {
+				for _, d := range x.After {
+					ends[i] = max(ends[i], ends[d.Task])
+				}
+				if ends[i] += x.Time; x.To != Compute {
+					ends[i]++
+				}
+				last = max(last, ends[i])
+			}
+			if backward == 0 {
+				backward = s.Compute
+			}
+			k, m := units.Time(s.Ranks), units.Time(s.Microbatches)
+			if want := (k+m-1)*(s.Compute+backward) + 2*(k-1); last != want {
+				t.Errorf("%+v takes %d, not %d", s, last, want)
+			}
+		}
+	}
+}
+
+// After reduce-scatter the ranks have the whole sum of one part each, no two of the same; after all-gather each has all
+// parts. Each rank sends what it has of a piece when it begins to.
+func TestRingsScatterAndGather(t *testing.T) {
+	for _, s := range specs() {
+		if s.Do != "reduce-scatter" && s.Do != "all-gather" || s.halves() {
+			continue
+		}
+		tasks, _ := s.Tasks()
+		before := behind(tasks)
+		type name struct{ channel, piece, chunk int }
+		of := func(i int) name { return name{tasks[i].Channel, tasks[i].Piece, i % s.Chunks} }
+		cargo := make([]int, len(tasks)) // the ranks that are in the sum
+		have := map[name][]int{}
+		for i, x := range tasks {
+			// Everybody has its own of all; to gather, of the piece that it sends first.
+			if s.Do == "reduce-scatter" || x.Piece == x.Rank {
+				cargo[i] = 1 << x.Rank
+			}
+			for j := range before[i] {
+				if of(j) == of(i) && tasks[j].To == x.Rank {
+					cargo[i] |= cargo[j]
+				}
+			}
+			if have[of(i)] == nil {
+				have[of(i)] = make([]int, s.Ranks)
+			}
+			have[of(i)][x.To] |= cargo[i]
+		}
+		whole := make([]int, s.Ranks)
+		for n, ranks := range have {
+			for r, v := range ranks {
+				if v|1<<r == 1<<s.Ranks-1 && s.Do == "reduce-scatter" ||
+					(v == 1<<n.piece || r == n.piece) && s.Do == "all-gather" {
+					whole[r]++
+				}
+			}
+		}
+		want := s.Chunks * s.Channels
+		if s.Do == "all-gather" {
+			want *= s.Ranks
+		}
+		for r, got := range whole {
+			if got != want {
+				t.Errorf("%+v: rank %d has %d pieces whole, not %d", s, r, got, want)
+			}
+		}
+	}
+}
+
+// Names are in the order of the alphabet, and of all kinds.
+func TestNames(t *testing.T) {
+	if names := Names(); !slices.IsSorted(names) || len(names) != len(Kinds) {
+		t.Error(names)
 	}
 }

@@ -100,3 +100,26 @@ func TestValuesHaveNoUnit(t *testing.T) {
 		}
 	}
 }
+
+// The unit of a metric is what its kind says of it: of the samples, which of a counter over a time are its growth per
+// second, bytes as bits; of the counter; of its growth; or its own.
+func TestUnits(t *testing.T) {
+	e := &Experiment{}
+	for _, name := range []string{"queue", "sent", "xoffs", "allowed"} {
+		for suffix, over := range map[string]units.Time{"": 0, " over": units.Microsecond} {
+			e.Measure.Probes = append(e.Measure.Probes, Probe{Name: name + suffix, Kind: config.Set(name), Over: over})
+		}
+	}
+	for _, c := range [][3]string{
+		{"mean", "queue", "B"}, {"p99", "sent", "B"}, {"mean", "sent over", "bit/s"}, {"max", "xoffs", ""},
+		{"max", "xoffs over", "/s"}, {"last", "allowed", "bit/s"}, {"delta", "sent", "B"}, {"delta", "sent over", "B"},
+		{"delta", "xoffs over", ""}, {"rate", "sent", "bit/s"}, {"rate", "xoffs", "/s"}, {"rate", "sent over", "bit/s"},
+		{"max_at", "queue", "s"}, {"time_above", "sent over", "s"}, {"jain", "sent over", ""},
+		{"lifetime", "xoffs", "s"},
+	} {
+		e.Measure.Metrics = []Metric{{Name: "m", Do: config.Set(c[0]), Of: config.Set(c[1])}}
+		if got := e.Unit("m"); got != c[2] {
+			t.Errorf("%s of %s: %q, not %q", c[0], c[1], got, c[2])
+		}
+	}
+}

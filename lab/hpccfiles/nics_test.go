@@ -105,3 +105,31 @@ func TestPortsOfATraceBetweenHostsWithTwoLinks(t *testing.T) {
 		t.Errorf("%d flows of %d ended", len(ports), flows)
 	}
 }
+
+// Flows of a trace are of the priority that is lossless and measured as data.
+func TestTracesAreLossless(t *testing.T) {
+	f := Files{Topology: mustTopology(t, four)}
+	m, err := htsim.Read("x.cm", []byte("Nodes 3\nConnections 2\n0->1 start 0 size 1000\n1->2 start 5 size 1000\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Trace = &Trace{File: "x.cm", Hosts: 3, Flows: m.Flows, Until: units.Millisecond}
+	p, err := Prepare(f, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Experiment.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flows, err := p.Experiment.Sends(plan, 1)
+	if err != nil || len(flows) != 2 {
+		t.Fatalf("%d flows, %v", len(flows), err)
+	}
+	for _, f := range flows {
+		prio := f.DSCP / 8 // as every node takes code points
+		if q := &p.Experiment.Parameters; q.LosslessMask()>>prio&1 == 0 || q.Priority.Value.V != int(prio) {
+			t.Errorf("DSCP %d is of priority %d, lossless are %08b", f.DSCP, prio, q.LosslessMask())
+		}
+	}
+}

@@ -2,6 +2,7 @@ package htsim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,26 @@ func TestBadFiles(t *testing.T) {
 		}
 		if _, err := Read("x.cm", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, not %s", c.new, err, c.want)
+		}
+	}
+}
+
+// What is not followed is said with its place, and the connection stands.
+func TestWhatIsNotFollowed(t *testing.T) {
+	const text = "Nodes 2\nConnections 2\nFailures 1\n" +
+		"0->1 start 0 size 9 msg 4\n1->0 start 0 size 9 prio 2\nfailure 1 2\n"
+	m, err := Read("x.cm", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"x.cm:4: msg is not followed", "x.cm:5: prio is not followed",
+		"x.cm:6: failures of links are not followed (docs/experiments.md: events)"}
+	if !slices.Equal(m.Skipped, want) || len(m.Connections) != 2 {
+		t.Errorf("%q, %d connections", m.Skipped, len(m.Connections))
+	}
+	for _, bad := range []string{"msg -1", "msg", "prio x"} {
+		if _, err := Read("x.cm", []byte(strings.Replace(text, "msg 4", bad, 1))); err == nil {
+			t.Errorf("%s is fine", bad)
 		}
 	}
 }

@@ -3,14 +3,20 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"photon/config"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/telemetry/node"
 	"photon/units"
+	"photon/wire"
 )
 
 // treeText is an experiment in which every kind of link is used, on a tree: from each host one way leads to each other.
@@ -229,5 +235,82 @@ func TestSchemesOfATestbedKnowItsNetwork(t *testing.T) {
 	}
 	if b.nodes["H0"].scheme.Network.Seed == b.nodes["H1"].scheme.Network.Seed {
 		t.Error("two nodes draw the same numbers")
+	}
+}
+
+// The file of every node is one that photon takes: its ports, their cables, what waits there, and the way to each host.
+func TestFilesOfNodesAreConfigurations(t *testing.T) {
+	text := strings.Replace(treeText, "[none]", "[{name: dcqcn, params: {kmin: 7KB, kmax: 90KB, min_rate: 2Mbps}}]", 1)
+	e, err := experiment.Parse("tree.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, flows, err := testbedPlan(e, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &Run{e: e, plan: p, flows: flows}
+	for i, n := range p.Nodes {
+		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices, file := make([]string, len(n.Ends)), filepath.Join(t.TempDir(), "node.yaml")
+		for k := range devices {
+			devices[k] = fmt.Sprintf("net_ring%d", k)
+		}
+		text := b.config(i, s, devices, filepath.Join(t.TempDir(), "admin"), false, units.Millisecond)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var ports []config.Port
+		var use config.Scheme
+		if n.Host {
+			c, err := config.ReadAgent(file)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			use = c.Scheme
+			if ports = []config.Port{c.Port}; c.Payload.V != e.Parameters.Payload.Value.V || c.IP.V != topology.IP(i) {
+				t.Errorf("%s: payload %v, address %v", n.Name, c.Payload.V, c.IP.V)
+			}
+		} else {
+			c, err := config.ReadSwitch(file)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			r, err := c.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ports, use = c.Ports, c.Scheme
+			if got := r.Config.PFC[3]; got.XOFF != e.Parameters.XOFF.Value.V || got.XON != e.Parameters.XON.Value.V {
+				t.Errorf("%s: xoff %v, xon %v", n.Name, got.XOFF, got.XON)
+			}
+			ways := map[wire.MAC]int{}
+			for _, entry := range r.Config.Static {
+				ways[entry.MAC] = int(entry.Ports[0])
+			}
+			for _, h := range p.Hosts() {
+				if end := n.Ends[ways[topology.MAC(h, 0)]]; end.Node != p.Path(i, h)[0].Node {
+					t.Errorf("%s: %s is looked for at %s", n.Name, p.Nodes[h].Name, p.Nodes[end.Node].Name)
+				}
+			}
+			if len(ways) != len(p.Hosts()) {
+				t.Errorf("%s: ways to %d hosts of %d", n.Name, len(ways), len(p.Hosts()))
+			}
+		}
+		if use.Name.V != "dcqcn" || use.Params["kmin"].V != "7KB" || use.Params["kmax"].V != "90KB" {
+			t.Errorf("%s: %+v", n.Name, use)
+		}
+		if len(ports) != len(n.Ends) {
+			t.Fatalf("%s: %d ports of %d", n.Name, len(ports), len(n.Ends))
+		}
+		for k, port := range ports {
+			rate, delay := n.Ends[k].Link.Rate, n.Ends[k].Link.Delay
+			if port.Device.V != devices[k] || port.Rate.V != rate || port.CableDelay.V != delay {
+				t.Errorf("%s: port %d: %+v", n.Name, k, port)
+			}
+		}
 	}
 }

@@ -66,6 +66,7 @@ type fake struct {
 	stopped []uint64
 	died    error
 	ended   bool
+	jams    error // when it is let go
 }
 
 func (b *bed) Covers([]string) error { return nil }
@@ -146,7 +147,7 @@ func (f *fake) Recorded(context.Context) (node.Recording, error) {
 func (f *fake) At(here units.Time) units.Time { return here + farAhead }
 func (f *fake) Skew() units.Time              { return units.Microsecond }
 func (f *fake) Ended() error                  { return f.died }
-func (f *fake) Stop() error                   { f.ended = true; return nil }
+func (f *fake) Stop() error                   { f.ended = true; return f.jams }
 
 const farAhead = 1000 * units.Second
 
@@ -352,6 +353,47 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 		}
 		if lost, _ := r.Lost(); lost != c.lost || !strings.HasPrefix(r.FirstLoss(), c.why) || c.why == "" && r.FirstLoss() != "" {
 			t.Errorf("%s: %d lost, %q", c.what, lost, r.FirstLoss())
+		}
+	}
+}
+
+// What the devices of a node dropped during the run is remarked, and what they had dropped before is not.
+func TestWhatDevicesDrop(t *testing.T) {
+	b := &bed{set: func(_ string, f *fake) { f.info.Missed = 10 }}
+	r := over(t, b)
+	for missed, want := range map[uint64][]string{10: nil, 3: nil, 17: {"S0: its devices dropped 7 frames"}} {
+		r.notes, r.final = nil, nil
+		b.nodes["S0"].info.Missed = missed
+		if _, err := r.Read(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if lost, _ := r.Lost(); lost != 0 || !slices.Equal(r.Notes(), want) {
+			t.Errorf("%d: %d lost, %q", missed, lost, r.Notes())
+		}
+	}
+}
+
+// All nodes are let go, also if one cannot be, and its error is the first.
+func TestStopLetsAllGo(t *testing.T) {
+	b := &bed{}
+	r, err := started(t, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Stop(); err != nil {
+		t.Error(err)
+	}
+	first, second := errors.New("first"), errors.New("second")
+	b.nodes[r.nodes[1].Name].jams, b.nodes[r.nodes[2].Name].jams = first, second
+	for _, f := range b.nodes {
+		f.ended = false
+	}
+	if err := r.Stop(); err != first {
+		t.Error(err)
+	}
+	for name, f := range b.nodes {
+		if !f.ended {
+			t.Errorf("%s was not let go", name)
 		}
 	}
 }

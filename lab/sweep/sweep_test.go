@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -523,6 +524,43 @@ func TestAliasesWithoutEnd(t *testing.T) {
 		}
 		if _, err := bare(n.Content[0]); err == nil {
 			t.Errorf("%.40q is copied", text)
+		}
+	}
+}
+
+// A manifest is two documents: the ConfigMap, and the Job, whose memory is in bytes.
+func TestManifest(t *testing.T) {
+	s, _ := expand(t, tiny, "name: a\nexperiments: [tiny.yaml]\nseeds: 1..3\n")
+	b, err := s.Kubernetes(Workers{Count: 2, CPUs: 7, Memory: 3_000_000_000}, "image", "claim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := strings.Split(string(b), "---\n")
+	if len(documents) != 2 {
+		t.Fatalf("%d documents:\n%s", len(documents), b)
+	}
+	for i, want := range []string{"ConfigMap", "Job"} {
+		var d struct {
+			Kind string
+			Spec struct {
+				Template struct {
+					Spec struct {
+						Containers []struct {
+							Resources struct{ Requests, Limits map[string]string }
+						}
+					}
+				}
+			}
+		}
+		if err := yaml.Unmarshal([]byte(documents[i]), &d); err != nil || d.Kind != want {
+			t.Fatalf("document %d is a %s, %v", i, d.Kind, err)
+		}
+		if want != "Job" {
+			continue
+		}
+		r, has := d.Spec.Template.Spec.Containers[0].Resources, map[string]string{"cpu": "7", "memory": "3000000000"}
+		if !maps.Equal(r.Requests, has) || !maps.Equal(r.Limits, has) {
+			t.Errorf("%+v", r)
 		}
 	}
 }

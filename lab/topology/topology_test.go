@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"photon/fabric"
 	"photon/units"
+	"photon/wire"
 )
 
 func link(delay units.Time) fabric.Link { return fabric.Link{Rate: units.Gbps, Delay: delay} }
@@ -84,6 +87,82 @@ func TestGenerators(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What is taken away are all links between two nodes and no others, whose order stays.
+func TestRemoveTakesThatLinkOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, n := New(), rapid.IntRange(2, 5).Draw(t, "nodes")
+		for i := range n {
+			p.Switch("x", "S%d", i)
+		}
+		var want []string
+		a, b := rapid.IntRange(0, n-1).Draw(t, "a"), rapid.IntRange(0, n-1).Draw(t, "b")
+		for i := range rapid.IntRange(0, 12).Draw(t, "links") {
+			x, y := rapid.IntRange(0, n-1).Draw(t, "x"), rapid.IntRange(0, n-1).Draw(t, "y")
+			if x == y {
+				continue
+			}
+			p.Connect(x, y, link(units.Time(i)))
+			if min(x, y) != min(a, b) || max(x, y) != max(a, b) {
+				want = append(want, fmt.Sprint(x, y, i))
+			}
+		}
+		all := len(p.Cables)
+		for _, names := range [][2]string{{"S1", "nobody"}, {"nobody", "S1"}, {"nobody", "nobody"}} {
+			if p.Remove(names[0], names[1]) || len(p.Cables) != all {
+				t.Fatalf("%v were joined", names)
+			}
+		}
+		removed := p.Remove(p.Nodes[a].Name, p.Nodes[b].Name)
+		var left []string
+		for _, c := range p.Cables {
+			left = append(left, fmt.Sprint(c.A, c.B, int(c.Link.Delay)))
+		}
+		if !slices.Equal(left, want) || removed != (len(want) < all) {
+			t.Fatalf("without %d-%d: %v, not %v", a, b, left, want)
+		}
+	})
+}
+
+// A ring has as many links between switches as switches, two at each, and none whose loss divides it.
+func TestRingIsWholeWithoutALink(t *testing.T) {
+	for n := 3; n < 7; n++ {
+		for i := range n {
+			p := Ring(n, 1, link(1), link(2))
+			for k := range n {
+				if at, _ := p.Find(fmt.Sprintf("S%d", k)); len(p.Nodes[at].Ends) != 3 {
+					t.Fatalf("%d switches: S%d has %d links", n, k, len(p.Nodes[at].Ends))
+				}
+			}
+			if !p.Remove(fmt.Sprintf("S%d", i), fmt.Sprintf("S%d", (i+1)%n)) {
+				t.Fatalf("%d switches: no link after S%d", n, i)
+			}
+			for _, h := range p.Hosts()[1:] {
+				if p.Path(h, p.Hosts()[0]) == nil {
+					t.Fatalf("%d switches, without the link after S%d: no way from %s", n, i, p.Nodes[h].Name)
+				}
+			}
+		}
+	}
+}
+
+// No two nodes have one address, and no two ports, in a network of any size.
+func TestAddressesAreOfOneNode(t *testing.T) {
+	hosts, ports := map[wire.IP]int{}, map[wire.MAC]int{}
+	for _, node := range []int{0, 1, 2, 255, 256, 257, 511, 512, 65535, 65536, 65537, 1<<18 - 1, 1 << 18} {
+		for _, port := range []int{0, 1, 255, 256, 1023} {
+			mac := MAC(node, port)
+			if other, twice := ports[mac]; twice || mac>>40 != 2 || mac>>48 != 0 {
+				t.Errorf("port %d of nodes %d and %d: %v", port, node, other, mac)
+			}
+			ports[mac] = node
+		}
+		if other, twice := hosts[IP(node)]; twice {
+			t.Errorf("nodes %d and %d: %v", node, other, IP(node))
+		}
+		hosts[IP(node)] = node
 	}
 }
 

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -69,6 +70,24 @@ func TestWaysAreAllShortestPaths(t *testing.T) {
 				len(ways), ways.Shortest(takes), ways.Longest(takes), links, least, most)
 		}
 	})
+}
+
+// Of links that are alike it is known how many there are: in a fat tree of 8 ports, up 1, 4, 16, and down again.
+func TestWaysCountLinks(t *testing.T) {
+	l := link(1)
+	p := Clos(FatTree(8), l, l)
+	hosts := p.Hosts()
+	var counts []int
+	for _, layer := range p.Ways(hosts[0], hosts[127]) {
+		sum := 0
+		for _, hop := range layer {
+			sum += hop.Count
+		}
+		counts = append(counts, sum)
+	}
+	if want := []int{1, 4, 16, 16, 4, 1}; !slices.Equal(counts, want) {
+		t.Errorf("%v links, not %v", counts, want)
+	}
 }
 
 // All paths of a regular network are one.

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -60,6 +61,41 @@ func TestWeights(t *testing.T) {
 	if !maps.Equal(times, map[uint16]int{1: 46, 2: 1, 3: 17}) {
 		t.Errorf("99, 1 and 37: %v", times)
 	}
+}
+
+// A port is there in proportion to its rate among the 64 places that there are: as near as whole numbers come, and at
+// least once. Rates with a divisor that 64 places are enough for are there exactly.
+func TestWeightsAreProportional(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rates := make([]units.Rate, rapid.IntRange(2, 6).Draw(t, "ports"))
+		for i := range rates {
+			rates[i] = units.Rate(rapid.IntRange(1, 100).Draw(t, "rate"))
+		}
+		sum, divisor := units.Rate(0), units.Rate(0)
+		for _, r := range rates {
+			sum += r
+		}
+		for d := units.Rate(1); d <= 100; d++ {
+			if !slices.ContainsFunc(rates, func(r units.Rate) bool { return r%d != 0 }) {
+				divisor = d
+			}
+		}
+		list := uneven(rates...).RoutesOver(nil, true)[2][1]
+		for i, r := range rates {
+			times, want := 0, float64(r)*mostWeight/float64(sum)
+			for _, port := range list {
+				if int(port) == i+1 {
+					times++
+				}
+			}
+			switch {
+			case sum/divisor <= mostWeight && times != int(r/divisor):
+				t.Fatalf("%v: port %d is there %d times", rates, i+1, times)
+			case sum/divisor > mostWeight && math.Abs(float64(times)-max(1, want)) > 0.5:
+				t.Fatalf("%v: port %d is there %d times, and %.2f are its part", rates, i+1, times, want)
+			}
+		}
+	})
 }
 
 // Weights change how often a port is chosen, never which there are.

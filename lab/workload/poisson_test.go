@@ -278,6 +278,11 @@ func TestPoissonRefuses(t *testing.T) {
 	if _, err := good.Generate(1); err != nil {
 		t.Fatal(err)
 	}
+	late := good // its time is as long, and so there are as many flows
+	late.Start, late.End = 100_000*units.Second, 100_000*units.Second+good.End
+	if _, err := late.Generate(1); err != nil {
+		t.Error(err)
+	}
 	for want, change := range map[string]func(*Poisson){
 		"no sizes":                          func(p *Poisson) { p.Sizes = nil },
 		"a mean size of 0 bytes":            func(p *Poisson) { p.Sizes = Fixed(0) },
