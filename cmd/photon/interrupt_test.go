@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -43,6 +45,39 @@ func TestSecondInterruptEnds(t *testing.T) {
 			}
 			return
 		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// The end of its terminal ends a command as Ctrl-C does: it says how to go on. Who started it with nohup wants it to go on.
+func TestHangupEnds(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "many.yaml")
+	if err := os.WriteFile(file, []byte(manyRuns), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, nohup := range []bool{false, true} {
+		out := filepath.Join(dir, fmt.Sprint(nohup))
+		c, said := photon(ctx, nil, "run", file, "--out", out)
+		if nohup {
+			c.Path, c.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, c.Args...)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(ctx, t, filepath.Join(out, "test-many", "sim", "runs", "*.run"))
+		if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		want, words := exitFailed, "the same command goes on from there\n"
+		if nohup {
+			want, words = 0, "report: "
+		}
+		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(said.String(), words) {
+			t.Errorf("nohup %v: exit code %d, not %d\n%s", nohup, got, want, said)
 		}
 	}
 }

@@ -33,11 +33,11 @@ func bad(err error) error {
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends what does not heed the first
 	root := newRoot()
 	root.SetArgs(args)
+	ctx, stop := signal.NotifyContext(context.Background(), endings(root, args)...)
+	defer stop()
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends what does not heed the first
 	out := &standard{file: os.Stdout}
 	root.SetOut(out)
 	c, err := root.ExecuteContextC(ctx)
@@ -52,6 +52,17 @@ func run(args []string) int {
 		return exitBadInput
 	}
 	return exitFailed
+}
+
+// endings are the signals that end a command as Ctrl-C does: what it started is ended with it, and it says how to go on.
+// The end of its terminal is one, but for who started it with nohup; to a switch or an agent it is an order to reload.
+func endings(root *cobra.Command, args []string) []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	c, _, err := root.Find(args)
+	if err != nil || c.Name() == "switch" || c.Name() == "agent" || signal.Ignored(syscall.SIGHUP) {
+		return all
+	}
+	return append(all, syscall.SIGHUP)
 }
 
 func newRoot() *cobra.Command {
