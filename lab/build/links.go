@@ -111,7 +111,7 @@ func (n *Network) reroute(now units.Time, down topology.Down) error {
 		if !ok {
 			continue
 		}
-		c.Static = static(n.Plan, routes[i])
+		c.Static = static(n.Plan, routes, i)
 		n.configs[i] = c
 		c.CP = nil // congestion points stay as they are
 		s := n.Switches[i].(linked)

@@ -167,7 +167,7 @@ func Build(e *experiment.Experiment, w fabric.World, use experiment.SchemeUse, s
 		if p.Nodes[i].Host {
 			err = n.addHost(e, i, parts, known, sent[i], received[i])
 		} else {
-			err = n.addSwitch(e, i, parts, known.Seed, routes[i])
+			err = n.addSwitch(e, i, parts, known.Seed, routes)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Nodes[i].Name, err)
@@ -293,7 +293,7 @@ func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 	return a
 }
 
-func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes map[int][]uint16) error {
+func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes *topology.Routes) error {
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(),
@@ -317,7 +317,7 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 			Headroom: pfc.Headroom(rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
 		})
 	}
-	c.Static = static(n.Plan, routes)
+	c.Static = static(n.Plan, routes, i)
 	envs := n.World.NewEnvs(len(node.Ends))
 	n.watchQueues(i, envs)
 	s, err := dataplane.NewSwitch(c, envs)
@@ -329,10 +329,12 @@ func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts,
 	return nil
 }
 
-// static are the entries that lead to all hosts.
-func static(p *topology.Plan, routes map[int][]uint16) (list []dataplane.StaticEntry) {
-	for _, to := range p.Endpoints() {
-		if ports := routes[to]; len(ports) > 0 {
+// static are the entries of a switch that lead to all hosts.
+func static(p *topology.Plan, routes *topology.Routes, from int) (list []dataplane.StaticEntry) {
+	endpoints := p.Endpoints()
+	list = make([]dataplane.StaticEntry, 0, len(endpoints))
+	for _, to := range endpoints {
+		if ports := routes.Ports(from, to); len(ports) > 0 {
 			list = append(list, dataplane.StaticEntry{MAC: topology.MAC(to, 0), Ports: ports})
 		}
 	}

@@ -497,10 +497,13 @@ func (e *Experiment) checkFailures(plan *topology.Plan) error {
 		if ev.Rate.V > 0 {
 			continue
 		}
-		before := plan.Routes() // of several planes, to some of the NICs only
-		for node, routes := range plan.RoutesOver(down, false) {
+		before, after := plan.Routes(), plan.RoutesOver(down, false) // of several planes, to some of the NICs only
+		for node := range plan.Nodes {
+			if plan.Nodes[node].Host {
+				continue
+			}
 			for _, h := range plan.Endpoints() {
-				if len(routes[h]) == 0 && len(before[node][h]) > 0 {
+				if len(after.Ports(node, h)) == 0 && len(before.Ports(node, h)) > 0 {
 					return at(ev.Link, "when link %s fails nothing leads from %s to %s: the network is in two", ev.Link.V, plan.Nodes[node].Name, plan.Nodes[h].Name)
 				}
 			}

@@ -35,9 +35,13 @@ func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []exper
 			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
 		}
 	}
-	for i, routes := range p.Routes() {
-		for to, ports := range routes {
-			if len(ports) != 1 {
+	routes := p.Routes()
+	for i := range p.Nodes {
+		if p.Nodes[i].Host {
+			continue
+		}
+		for _, to := range p.Endpoints() {
+			if ports := routes.Ports(i, to); len(ports) > 1 {
 				return nil, nil, fmt.Errorf("from %s there are %d ways to %s: a testbed's switches know one", p.Nodes[i].Name, len(ports), p.Nodes[to].Name)
 			}
 		}

@@ -72,9 +72,11 @@ func (b *Run) config(i int, s node.Scheme, device []string, admin string, delay 
 		addLine("  - %s", port(k))
 	}
 	addLine("forwarding:\n  static:")
-	routes := b.plan.Routes()[i]
-	for _, to := range slices.Sorted(maps.Keys(routes)) {
-		addLine("    - {mac: %v, port: %d}", topology.MAC(to, 0), routes[to][0])
+	routes := b.plan.Routes()
+	for _, to := range b.plan.Endpoints() {
+		if ports := routes.Ports(i, to); len(ports) > 0 {
+			addLine("    - {mac: %v, port: %d}", topology.MAC(to, 0), ports[0])
+		}
 	}
 	return t.String()
 }

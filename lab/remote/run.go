@@ -179,6 +179,7 @@ func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, er
 
 // awaitLearning waits until every switch has learned every host's port.
 func (b *Run) awaitLearning(ctx context.Context) error {
+	routes := b.plan.Routes()
 	for i, n := range b.nodes {
 		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
 			where, err := n.HostPorts(ctx)
@@ -186,7 +187,11 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", n.Name, err)
 			}
 			missing := ""
-			for to, ports := range b.plan.Routes()[i] {
+			for _, to := range b.plan.Endpoints() {
+				ports := routes.Ports(i, to)
+				if len(ports) == 0 {
+					continue
+				}
 				at, there := where[b.nodes[to].Info.MAC.String()]
 				if want := n.Info.Ports[n.Port[ports[0]]]; !there {
 					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, b.plan.Nodes[to].Name)

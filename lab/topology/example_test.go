@@ -20,7 +20,7 @@ func Example() {
 	for _, end := range p.Path(from, to) {
 		fmt.Print(p.Nodes[end.Node].Name, " ")
 	}
-	fmt.Println(p.Delay(from, to), len(p.Routes()[tor][to]))
+	fmt.Println(p.Delay(from, to), len(p.Routes().Ports(tor, to)))
 	// Output:
 	// T0 C0 T1 H7 6us 2
 }

@@ -128,16 +128,19 @@ func TestRoutesAreAllShortestPaths(t *testing.T) {
 		}
 		for i := range rapid.IntRange(1, 4).Draw(t, "hosts") {
 			l := fabric.Link{Rate: units.Rate(rapid.IntRange(1, 4).Draw(t, "rate")) * units.Gbps}
-			p.Connect(p.Host("H%d", i), rapid.IntRange(0, n-1).Draw(t, "at"), l)
+			h := p.Host("H%d", i)
+			for range rapid.IntRange(1, 2).Draw(t, "NICs") {
+				p.Connect(h, rapid.IntRange(0, n-1).Draw(t, "at"), l)
+			}
 		}
 		down := Down{}
 		for _, c := range p.Cables {
-			if !p.Nodes[c.A].Host && rapid.IntRange(0, 3).Draw(t, "down") == 0 {
+			if rapid.IntRange(0, 3).Draw(t, "down") == 0 {
 				down[[2]int{c.A, c.APort}], down[[2]int{c.B, c.BPort}] = true, true
 			}
 		}
 		routes := p.RoutesOver(down, false)
-		for _, to := range p.Hosts() {
+		for _, to := range p.Endpoints() {
 			const far = 1000
 			d := slices.Repeat([]int{far}, len(p.Nodes))
 			d[to] = 0
@@ -160,8 +163,8 @@ func TestRoutesAreAllShortestPaths(t *testing.T) {
 						want = append(want, uint16(port))
 					}
 				}
-				if !slices.Equal(routes[i][to], want) {
-					t.Fatalf("from %s to %s by %v, not %v", node.Name, p.Nodes[to].Name, routes[i][to], want)
+				if !slices.Equal(routes.Ports(i, to), want) {
+					t.Fatalf("from %s to %s by %v, not %v", node.Name, p.Nodes[to].Name, routes.Ports(i, to), want)
 				}
 			}
 		}

@@ -167,77 +167,10 @@ func (p *Plan) distancesOver(to int, down Down) []int {
 	return d
 }
 
-// Routes returns, for every switch, the ports that lead to each host on
-// shortest paths: routes[switch][host].
-func (p *Plan) Routes() map[int]map[int][]uint16 { return p.RoutesOver(nil, false) }
-
 // Down are the ports, by node, whose links are down; both ends of a link are there.
 type Down map[[2]int]bool
 
 func (d Down) has(node, port int) bool { return d[[2]int{node, port}] }
-
-// RoutesOver is the same without the links that are down. A host that nothing leads to has no ports. Weighted: a port
-// is there the more often the more it can carry on its way. Lists of ports are not to be changed: hosts of one switch
-// share them.
-func (p *Plan) RoutesOver(down Down, weighted bool) map[int]map[int][]uint16 {
-	r, endpoints := map[int]map[int][]uint16{}, p.Endpoints()
-	for i := range p.Nodes {
-		if !p.Nodes[i].Host {
-			r[i] = make(map[int][]uint16, len(endpoints))
-		}
-	}
-	toSwitch := map[int]map[int][]uint16{} // ways to a switch, which are those to each of its hosts
-	for _, to := range endpoints {
-		last, ok := p.onlySwitch(to, down)
-		if !ok || weighted { // the host's own link may be what limits the ways to it
-			d := p.distancesOver(to, down)
-			for i, ports := range p.ways(d, down) {
-				r[i][to] = ports
-			}
-			if weighted {
-				p.weigh(r, to, d)
-			}
-			continue
-		}
-		if toSwitch[last] == nil {
-			toSwitch[last] = p.ways(p.distancesOver(last, down), down)
-		}
-		for i, ports := range toSwitch[last] {
-			r[i][to] = ports
-		}
-		for port, e := range p.Nodes[last].Ends {
-			if e.Node == to {
-				r[last][to] = []uint16{uint16(port)}
-			}
-		}
-	}
-	return r
-}
-
-// onlySwitch is the switch to which a host's only link goes, if that is up.
-func (p *Plan) onlySwitch(host int, down Down) (number int, ok bool) {
-	ends := p.Nodes[host].Ends
-	if len(ends) != 1 || p.Nodes[ends[0].Node].Host || down.has(host, 0) {
-		return 0, false
-	}
-	return ends[0].Node, true
-}
-
-// ways are the ports of each switch that lead to where the distance is 0.
-func (p *Plan) ways(d []int, down Down) map[int][]uint16 {
-	to := map[int][]uint16{}
-	for i := range p.Nodes {
-		if p.Nodes[i].Host {
-			continue
-		}
-		for port, e := range p.Nodes[i].Ends {
-			if d[e.Node] == d[i]-1 && !down.has(i, port) {
-				to[i] = append(to[i], uint16(port))
-			}
-		}
-	}
-	return to
-}
 
 // Capacity is the rate of all links of some hosts together.
 func (p *Plan) Capacity(hosts []int) (rate units.Rate) {

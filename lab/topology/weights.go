@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -14,15 +15,12 @@ const mostWeight = 64
 // weigh repeats the ports that lead to a host in proportion to what they can carry (WCMP, EuroSys'14): no more than their
 // link, and no more than all ways on from its other end together. The host's own link is as narrow for all, and does not
 // count. d are the distances to the host.
-func (p *Plan) weigh(routes map[int]map[int][]uint16, to int, d []int) {
-	var switches []int
-	for i := range routes {
-		switches = append(switches, i)
-	}
+func (p *Plan) weigh(ways map[int][]uint16, to int, d []int) {
+	switches := slices.Collect(maps.Keys(ways))
 	slices.SortFunc(switches, func(a, b int) int { return cmp.Or(cmp.Compare(d[a], d[b]), cmp.Compare(a, b)) })
 	carries := map[int]units.Rate{to: math.MaxInt64}
 	for _, i := range switches {
-		ports := routes[i][to]
+		ports := ways[i]
 		var rates []units.Rate
 		for _, port := range ports {
 			end := p.Nodes[i].Ends[port]
@@ -34,7 +32,7 @@ func (p *Plan) weigh(routes map[int]map[int][]uint16, to int, d []int) {
 			carries[i] = min(carries[i], math.MaxInt64-rate) + rate
 		}
 		if len(ports) > 1 {
-			routes[i][to] = repeated(ports, rates)
+			ways[i] = repeated(ports, rates)
 		}
 	}
 }

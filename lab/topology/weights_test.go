@@ -44,16 +44,16 @@ func TestWeights(t *testing.T) {
 		{[]units.Rate{25, 100, 50}, []uint16{1, 2, 3, 2, 3, 2, 2}},
 		{[]units.Rate{40}, []uint16{1}},
 	} {
-		if got := uneven(c.rates...).RoutesOver(nil, true)[2][1]; !slices.Equal(got, c.want) {
+		if got := uneven(c.rates...).RoutesOver(nil, true).Ports(2, 1); !slices.Equal(got, c.want) {
 			t.Errorf("%v: ports %v, want %v", c.rates, got, c.want)
 		}
 	}
 	p := uneven(100, 100, 100)
-	if got := p.RoutesOver(Down{{5, 1}: true, {3, 2}: true}, true)[2][1]; !slices.Equal(got, []uint16{1, 3}) {
+	if got := p.RoutesOver(Down{{5, 1}: true, {3, 2}: true}, true).Ports(2, 1); !slices.Equal(got, []uint16{1, 3}) {
 		t.Errorf("without C1's link: ports %v", got)
 	}
 	// Rates without a divisor, and many ports, have weights that are near, and not too many.
-	got := uneven(99, 1, 37).RoutesOver(nil, true)[2][1]
+	got := uneven(99, 1, 37).RoutesOver(nil, true).Ports(2, 1)
 	times := map[uint16]int{}
 	for _, port := range got {
 		times[port]++
@@ -80,7 +80,7 @@ func TestWeightsAreProportional(t *testing.T) {
 				divisor = d
 			}
 		}
-		list := uneven(rates...).RoutesOver(nil, true)[2][1]
+		list := uneven(rates...).RoutesOver(nil, true).Ports(2, 1)
 		for i, r := range rates {
 			times, want := 0, float64(r)*mostWeight/float64(sum)
 			for _, port := range list {
@@ -126,13 +126,13 @@ func TestWeightsKeepPorts(t *testing.T) {
 		equal, weighted := p.Routes(), p.RoutesOver(nil, true)
 		for i := range n {
 			for to := n; to < n+3; to++ {
-				ports := slices.Clone(weighted[i][to])
-				if len(ports) > mostWeight+len(equal[i][to]) {
+				ports := slices.Clone(weighted.Ports(i, to))
+				if len(ports) > mostWeight+len(equal.Ports(i, to)) {
 					t.Fatalf("%d ports at S%d", len(ports), i)
 				}
 				slices.Sort(ports)
-				if ports = slices.Compact(ports); !slices.Equal(ports, equal[i][to]) {
-					t.Fatalf("S%d to H%d: ports %v, and %v without weights", i, to-n, ports, equal[i][to])
+				if ports = slices.Compact(ports); !slices.Equal(ports, equal.Ports(i, to)) {
+					t.Fatalf("S%d to H%d: ports %v, and %v without weights", i, to-n, ports, equal.Ports(i, to))
 				}
 			}
 		}
