@@ -5,6 +5,7 @@
 // The files, in the order in which they build on each other:
 //
 //	plan.go             nodes, cables, addresses and paths
+//	routes.go           the ports of each switch that lead to each host
 //	kinds.go, rails.go  the shapes
 //	ways.go             all shortest paths, and which of them takes least or most
 //	nics.go             hosts with several NICs
