@@ -23,9 +23,9 @@
 // (span_ports.go). If what happens at one port may concern another, inorder.go handles one event after the other.
 //
 // A key that is not known is resolved by slow code, which remembers the action: resolve.go, with packages fdb
-// (addresses) and neighbour (next hops), vlan.go, static.go, flood.go, route.go, neighbour.go (stations.go), router.go and
-// icmp.go. With several workers a frame for another worker's port is handed over between enqueue and transmit (handover.go). The
-// accounts of the buffer are in package pfc.
+// (addresses) and neighbour (next hops), vlan.go, static.go, flood.go, route.go, neighbour.go (stations.go), router.go
+// and icmp.go. With several workers a frame for another worker's port is handed over between enqueue and transmit
+// (handover.go). The accounts of the buffer are in package pfc.
 //
 // What operators do to a running switch is in links.go, reload.go, places.go (ports that come and go), watchdog.go and
 // deadlock.go; what they see in audit.go, show.go and events.go.

@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"encoding/binary"
-	"net/netip"
 	"slices"
 	"testing"
 
@@ -19,7 +18,7 @@ func twoOfAVLAN() SwitchConfig {
 	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0}}, {ID: 20, Untagged: []uint16{1, 2}}}
 	route := Route{Prefix: prefix("10.2.0.0/16")}
 	for _, a := range []string{"10.2.0.2", "10.2.0.3"} {
-		route.Via = append(route.Via, NextHop{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr(a)})
+		route.Via = append(route.Via, inVLAN20(a))
 	}
 	c.Router.Routes = []Route{route}
 	return c

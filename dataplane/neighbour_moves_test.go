@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"net/netip"
 	"slices"
 	"testing"
 
@@ -9,13 +8,15 @@ import (
 	"photon/wire"
 )
 
-// A neighbour's station that moves to another port of its VLAN is followed there as soon as it sends any frame, as bridged
-// frames follow it, also if the forwarding database had forgotten it. What others send moves nothing.
+// A neighbour's station that moves to another port of its VLAN is followed there as soon as it sends any frame, as
+// bridged frames follow it, also if the forwarding database had forgotten it. What others send moves nothing.
 func TestNeighbourMovesWithItsStation(t *testing.T) {
 	c := askingConfig()
 	c.Static, c.Learn, c.Age = nil, true, 10*units.Second
-	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0}, Tagged: []uint16{2}}, {ID: 20, Untagged: []uint16{1}, Tagged: []uint16{2}}}
-	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}}}}
+	c.VLANs = []VLAN{
+		{ID: 10, Untagged: []uint16{0}, Tagged: []uint16{2}}, {ID: 20, Untagged: []uint16{1}, Tagged: []uint16{2}},
+	}
+	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{inVLAN20("10.2.0.2")}}}
 	says := func(i int) []byte { return packet(i, 200, 0, 0) } // it tells nothing but from whom it is
 	for _, silence := range []units.Time{us, 20 * units.Second} {
 		eachCrew(t, c, func(t *testing.T, r *rig) {
@@ -60,7 +61,7 @@ func TestNeighbourIsWhereItsAddressIsPinned(t *testing.T) {
 	c.Static = []StaticEntry{{MAC: mac(77), Ports: []uint16{1}, VLAN: 20}}
 	c.Router.Routes = nil
 	for to, via := range map[string]string{"10.2.0.0/16": "10.2.0.2", "fd00:2::/64": "fd00:2::2"} {
-		c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix(to), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr(via)}}})
+		c.Router.Routes = append(c.Router.Routes, Route{Prefix: prefix(to), Via: []NextHop{inVLAN20(via)}})
 	}
 	eachCrew(t, c, func(t *testing.T, r *rig) {
 		for _, q := range r.asks(1) {

@@ -14,6 +14,11 @@ import (
 	"photon/wire"
 )
 
+// inVLAN20 is a next hop that is asked at all ports of VLAN 20.
+func inVLAN20(address string) NextHop {
+	return NextHop{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr(address)}
+}
+
 // askingConfig is a router whose neighbours behind port 1, 10.2.0.2 and fd00:2::2, are known by their addresses.
 func askingConfig() SwitchConfig {
 	c := config(3)
@@ -362,7 +367,7 @@ func TestNeighbourInAVLAN(t *testing.T) {
 	c := askingConfig()
 	c.Static = nil
 	c.VLANs = []VLAN{{ID: 10, Untagged: []uint16{0}}, {ID: 20, Untagged: []uint16{1}, Tagged: []uint16{2}}}
-	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}}}}
+	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{inVLAN20("10.2.0.2")}}}
 	eachCrew(t, c, func(t *testing.T, r *rig) {
 		q := r.asks(1)["10.2.0.2"]
 		r.poll()
@@ -412,7 +417,7 @@ func TestQuestionsAreOfTheirVLAN(t *testing.T) {
 		{ID: 10, Untagged: []uint16{0, 1}, Addresses: []netip.Addr{netip.MustParseAddr("10.2.0.1")}},
 		{ID: 20, Tagged: []uint16{1}, Addresses: []netip.Addr{netip.MustParseAddr("172.16.0.1")}},
 	}
-	via := NextHop{AnyPort: true, VLAN: 20, Address: netip.MustParseAddr("10.2.0.2")}
+	via := inVLAN20("10.2.0.2")
 	c.Router.Routes = []Route{{Prefix: prefix("10.2.0.0/16"), Via: []NextHop{via}}}
 	r := newRig(t, c)
 	got := r.out(1, 9)

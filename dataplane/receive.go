@@ -82,7 +82,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []fabric.Frame) {
 		if end < len(burst) {
 			s.resolve(now, p, &v.key, &burst[end])
 			end++
-			if changes := s.counts.Changes.Load(); changes != c.changes { // an address has moved: what was known of it is void
+			if changes := s.counts.Changes.Load(); changes != c.changes { // an address moved: its actions are void
 				s.renew(now, p.worker, changes)
 			}
 		}

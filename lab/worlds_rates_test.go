@@ -20,7 +20,9 @@ id: test/rates
 title: a flow over three bottlenecks
 duration: 6ms
 topology: {kind: parking-lot, lots: 3}
-parameters: {link_rate: %s, host_delay: 1us, trunk_delay: 2us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 1MB, buffer: 64MB, ack_each: true}
+parameters:
+  {link_rate: %s, host_delay: 1us, trunk_delay: 2us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 1MB, buffer: 64MB,
+   ack_each: true}
 schemes: [hpcc, timely, none]
 flows:
   - {name: long, from: H0, to: R0}

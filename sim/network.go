@@ -38,8 +38,8 @@ func (w *World) Add(name string, node fabric.Node, envs []*fabric.Env, workers [
 		server = fabric.Asked{Node: node}
 	}
 	if len(envs) > 1 {
-		m.shared = newSharedNode(server, envs, workers, w.pollGap)
-		m.shared.poller, _ = node.(fabric.Poller)
+		poller, _ := node.(fabric.Poller)
+		m.shared = newSharedNode(server, poller, envs, workers, w.pollGap)
 		m.env, server = m.shared.env, m.shared
 	}
 	m.spanner, _ = server.(fabric.Spanner)

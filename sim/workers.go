@@ -24,9 +24,11 @@ type sharedNode struct {
 // taken, released by the port that sends it, and the worker of its ingress port is told.
 const gapsUntilIdle = 4
 
-func newSharedNode(node fabric.Server, envs []*fabric.Env, worker []int, gap units.Time) *sharedNode {
+func newSharedNode(
+	node fabric.Server, poller fabric.Poller, envs []*fabric.Env, worker []int, gap units.Time,
+) *sharedNode {
 	s := &sharedNode{
-		Server: node, env: fabric.NewEnv(envs[0].Pool, len(worker)), envs: envs, worker: worker,
+		Server: node, poller: poller, env: fabric.NewEnv(envs[0].Pool, len(worker)), envs: envs, worker: worker,
 		firstPort: make([]int, len(envs)), nextPoll: make([]units.Time, len(envs)), gap: max(1, gap),
 	}
 	for w := range envs {

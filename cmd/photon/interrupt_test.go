@@ -49,7 +49,8 @@ func TestSecondInterruptEnds(t *testing.T) {
 	}
 }
 
-// The end of its terminal ends a command as Ctrl-C does: it says how to go on. Who started it with nohup wants it to go on.
+// The end of its terminal ends a command as Ctrl-C does: it says how to go on. Who started it with nohup wants it to
+// live on.
 func TestHangupEnds(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()

@@ -54,8 +54,8 @@ func run(args []string) int {
 	return exitFailed
 }
 
-// endings are the signals that end a command as Ctrl-C does: what it started is ended with it, and it says how to go on.
-// The end of its terminal is one, but for who started it with nohup; to a switch or an agent it is an order to reload.
+// endings are the signals that end a command as Ctrl-C does: what it started ends with it, and it says how to go on.
+// The end of its terminal (SIGHUP) is one, unless it was started with nohup. A switch or an agent reloads instead.
 func endings(root *cobra.Command, args []string) []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	c, _, err := root.Find(args)

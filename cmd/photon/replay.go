@@ -104,7 +104,8 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.StringVar(&r.world, "world", "sim", "Run in this `world`: sim (virtual time), dpdk (DPDK devices, slowed down by --dilation) or both")
 	f.StringVar(&r.schemes, "schemes", "", "Run these `schemes`, separated by commas, even if the experiment has others (default: the experiment's)")
 	f.Uint64Var(&r.o.Seed, "seed", 0, "Begin random numbers with this `seed` (default: the experiment's)")
-	f.IntVar(&r.o.Dilation, "dilation", 20, "Run the clock of dpdk this many `times` slower than the wall's, or more so if links are fast")
+	f.IntVar(&r.o.Dilation, "dilation", 20,
+		"Run the clock of dpdk this many `times` slower than the wall's, or more so if links are fast")
 	f.StringVar(&r.testbed, "testbed", "", "Run on the cards and machines that this `file` names, with --world dpdk (docs/testbed.md)")
 	f.IntVar(&r.o.Cores, "cores", 0, "Use this `number` of processors for one run in virtual time (default: one; for large networks idle ones, too)")
 	f.BoolVar(&r.o.Quick, "quick", false, "Run fewer seeds and no alternatives, with the windows of claims whole")

@@ -293,7 +293,9 @@ func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 	return a
 }
 
-func (n *Network) addSwitch(e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes *topology.Routes) error {
+func (n *Network) addSwitch(
+	e *experiment.Experiment, i int, parts scheme.Parts, seed uint64, routes *topology.Routes,
+) error {
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(),

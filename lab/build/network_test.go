@@ -30,15 +30,17 @@ func TestSeedsDrawClocks(t *testing.T) {
 	}
 }
 
-// With another seed switches mark other frames, even where nothing else is drawn: flows start together, and clocks have no
-// part in the scheme. With the same seed they mark the same.
+// With another seed switches mark other frames, even where nothing else is drawn: flows start together, and clocks have
+// no part in the scheme. With the same seed they mark the same.
 func TestSeedsDrawMarks(t *testing.T) {
 	const text = `
 id: test/marks
 title: three senders
 duration: 2ms
 topology: {kind: star, hosts: 4}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 12MB, start_phase: 0s}
+parameters:
+  {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB,
+   buffer: 12MB, start_phase: 0s}
 flows: [{name: all, from: H0..H2, to: H3}]
 schemes: [dcqcn]
 measure: {sample: 10us}

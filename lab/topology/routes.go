@@ -2,15 +2,16 @@ package topology
 
 // Routes are the shortest ways from switches to hosts.
 type Routes struct {
-	to map[int]map[int][]uint16 // by where they lead to, the switches' ports
-	// A host with one link is where its switch is: of these there is one table, and the port at the switch itself.
-	last     map[int]int
-	lastPort map[int][]uint16
+	to map[int]map[int][]uint16 // by the end of the ways, a host or the last switch before it: by switch, its ports
+
+	// Hosts with one link to the same switch share the ways to that switch. By host:
+	lastSwitch map[int]int
+	lastPort   map[int][]uint16 // at that switch
 }
 
 // Ports are those of a switch that lead to a host; none: nothing does. The list is not to be changed.
 func (r *Routes) Ports(from, host int) []uint16 {
-	last, ok := r.last[host]
+	last, ok := r.lastSwitch[host]
 	switch {
 	case !ok:
 		return r.to[host][from]
@@ -26,12 +27,12 @@ func (p *Plan) Routes() *Routes { return p.RoutesOver(nil, false) }
 // RoutesOver are those without the links that are down. Weighted: a port is there the more often the more it can carry
 // on its way.
 func (p *Plan) RoutesOver(down Down, weighted bool) *Routes {
-	r := &Routes{to: map[int]map[int][]uint16{}, last: map[int]int{}, lastPort: map[int][]uint16{}}
+	r := &Routes{to: map[int]map[int][]uint16{}, lastSwitch: map[int]int{}, lastPort: map[int][]uint16{}}
 	for _, host := range p.Endpoints() {
 		to := host
-		if end, ok := p.onlyEnd(host, down); ok && !weighted { // with weights the host's own link has one, too
+		if end, ok := p.onlyEnd(host, down); ok && !weighted { // weights do not count the last links, which are a host's
 			to = end.Node
-			r.last[host], r.lastPort[host] = end.Node, []uint16{uint16(end.Port)}
+			r.lastSwitch[host], r.lastPort[host] = end.Node, []uint16{uint16(end.Port)}
 		}
 		if r.to[to] != nil {
 			continue

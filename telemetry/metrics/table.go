@@ -137,9 +137,12 @@ var (
 	lossySize       = define(switches, gaugeKind, "buffer_lossy_size_bytes", byNode, "Size of the part of the buffer shared by lossy priorities.", "")
 	lossyUsed       = define(switches, gaugeKind, "buffer_lossy_bytes", byNode, "Bytes in the part of the buffer shared by lossy priorities.", "")
 
-	fdbKnown     = section("Addresses", define(switches, gaugeKind, "fdb_entries", byNode, "Addresses that the switch knows, in all VLANs.", "SONiC: crm show resources fdb, Used Count"))
-	fdbPlaces    = define(switches, gaugeKind, "fdb_places", byNode, "Places for addresses, in all VLANs: at least twice `forwarding: size` for each.", "")
-	fdbUnlearned = define(switches, counterKind, "fdb_unlearned_total", byNode, "Times an address was not learned because its places were taken. Frames to it are flooded.", "")
+	fdbKnown = section("Addresses", define(switches, gaugeKind, "fdb_entries", byNode,
+		"Addresses that the switch knows, in all VLANs.", "SONiC: crm show resources fdb, Used Count"))
+	fdbPlaces = define(switches, gaugeKind, "fdb_places", byNode,
+		"Places for addresses, in all VLANs: at least twice `forwarding: size` for each.", "")
+	fdbUnlearned = define(switches, counterKind, "fdb_unlearned_total", byNode,
+		"Times an address was not learned because its places were taken. Frames to it are flooded.", "")
 
 	neighbours = section("Neighbours", define(switches, gaugeKind, "neighbours", byNeighbourState, "Next hops that the switch resolves, by state: reachable, probe, incomplete, failed.", ""))
 	unanswered = define(switches, counterKind, "neighbour_failures_total", byNode, "Times a next hop did not answer. Packets to it are discarded (reason neighbour of `photon_port_discards_total`).", "")

@@ -64,6 +64,7 @@ func (d *FDB) Table(w io.Writer) {
 	t.Print(w)
 	fmt.Fprintf(w, "Total number of entries %d\n", len(d.Entries))
 	if d.Unlearned > 0 {
-		fmt.Fprintf(w, "Times an address was not learned for want of a place: %d (a larger `forwarding: size`)\n", d.Unlearned)
+		const words = "Times an address was not learned for want of a place: %d (a larger `forwarding: size`)\n"
+		fmt.Fprintf(w, words, d.Unlearned)
 	}
 }
