@@ -486,15 +486,10 @@ func (n *Network) discarded(priorities uint8) (sum uint64) {
 
 // DataHops is how many links the data packets that were sent go over.
 func (n *Network) DataHops() (sum uint64) {
-	links := map[[2]int]uint64{}
 	now := n.World.Now()
 	for i := range n.Flows {
 		f := &n.Flows[i]
-		pair := [2]int{f.From, f.To}
-		if _, ok := links[pair]; !ok {
-			links[pair] = uint64(len(n.Plan.Path(f.From, f.To)))
-		}
-		sum += n.Flow(now, i).Frames * links[pair]
+		sum += n.Flow(now, i).Frames * uint64(len(n.Plan.Ways(f.From, f.To)))
 	}
 	return sum
 }

@@ -22,17 +22,18 @@ func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.N
 			}
 		}
 	}
-	seen := map[topology.Pair]bool{}
+	packet := int(e.Packet())
+	seen := map[topology.Pair]bool{} // ways that are the same are looked at once
 	for _, f := range flows {
 		if f.Size == 0 {
 			n.LongFlows++
 		}
+		n.Packet = max(n.Packet, units.Size(p.Nodes[f.From].Ends[0].Link.WireBytes(packet)))
 		if pair := p.PairOf(f.From, f.To); !seen[pair] {
 			seen[pair] = true
 			ways := p.Ways(f.From, f.To)
 			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l fabric.Link) units.Time { return l.Delay }))
 			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
-			n.Packet = max(n.Packet, units.Size(p.Nodes[f.From].Ends[0].Link.WireBytes(int(e.Packet()))))
 		}
 	}
 	return n

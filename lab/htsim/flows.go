@@ -30,17 +30,13 @@ func (m *Matrix) Flows(p *topology.Plan, dscp uint8, _ *experiment.Connections, 
 	}
 	shots := map[int]int{} // of multishots: connections so far
 	nics := experiment.NICs{Plan: p}
-	joined := map[[2]int]bool{} // switches
 	group := &experiment.FlowKind{Group: experiment.DependentGroup, Weight: 1}
 	for i := range m.Connections {
 		c := &m.Connections[i]
 		from, to := nics.Next(hosts[c.From], hosts[c.To])
-		if ends := [2]int{p.Nodes[from].Ends[0].Node, p.Nodes[to].Ends[0].Node}; !joined[ends] {
-			if p.Path(from, to) == nil {
-				return nil, &config.Error{File: m.File, Line: c.Line, Err: fmt.Errorf(
-					"nothing leads from host %d to host %d of the topology", c.From, c.To)}
-			}
-			joined[ends] = true
+		if p.Ways(from, to) == nil {
+			return nil, &config.Error{File: m.File, Line: c.Line, Err: fmt.Errorf(
+				"nothing leads from host %d to host %d of the topology", c.From, c.To)}
 		}
 		f := experiment.Flow{FlowKind: group, From: from, To: to, Size: c.Size, Start: c.Start, DSCP: dscp, AddWhenDue: true}
 		if t := kind[c.Trigger]; t != nil {

@@ -3,6 +3,7 @@ package measure
 import (
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/units"
 )
 
@@ -36,8 +37,13 @@ func watchDynamics(e *experiment.Experiment, n *build.Network) (*dynamics, error
 	}
 	d := &dynamics{e: e, n: n, bottleneck: n.Switches[node], port: port, packet: e.Packet()}
 	d.capacity = n.Plan.Nodes[node].Ends[port].Link.Rate
+	seen := map[topology.Pair]bool{} // ways that are the same are as long
 	for i := range n.Flows {
-		d.rtt = max(d.rtt, 2*n.Plan.Delay(n.Flows[i].From, n.Flows[i].To))
+		f := &n.Flows[i]
+		if pair := n.Plan.PairOf(f.From, f.To); !seen[pair] {
+			seen[pair] = true
+			d.rtt = max(d.rtt, 2*n.Plan.Delay(f.From, f.To))
+		}
 	}
 	d.flow, d.begin = make([][]float64, len(n.Flows)), make([]uint64, len(n.Flows)) // nothing had arrived at time 0
 	return d, nil

@@ -137,11 +137,10 @@ type ideal struct {
 	e     *experiment.Experiment
 	n     *build.Network
 	extra int // bytes of headers of a data packet
-	ways  map[topology.Pair]topology.Ways
 }
 
 func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
-	return &ideal{e: e, n: n, extra: experiment.HeaderBytes, ways: map[topology.Pair]topology.Ways{}}
+	return &ideal{e: e, n: n, extra: experiment.HeaderBytes}
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
@@ -154,12 +153,7 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 //
 // limit is the rate that the flow itself keeps to, which it does when it is alone, too; 0: there is none.
 func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time {
-	key := d.n.Plan.PairOf(from, to)
-	ways, ok := d.ways[key]
-	if !ok {
-		ways = d.n.Plan.Ways(from, to)
-		d.ways[key] = ways
-	}
+	ways := d.n.Plan.Ways(from, to)
 	payload := d.e.Parameters.Payload.Value.V
 	full := (size+payload-1)/payload - 1 // packets before the last one
 	var a arrival                        // at the sender, where a packet may begin when the limit lets it

@@ -8,6 +8,7 @@
 //	routes.go           the ports of each switch that lead to each host
 //	kinds.go, rails.go  the shapes
 //	ways.go             all shortest paths, and which of them takes least or most
+//	alike.go            nodes that are alike, and what is worked out once for all of them
 //	nics.go             hosts with several NICs
 //	weights.go          paths by what they can carry
 package topology

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -84,6 +85,8 @@ func (p *Plan) Pick(from, to, nth int) (a, b int) {
 	if !p.Several() {
 		return from, to
 	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	key := [2]int{from, to}
 	pairs := p.nics.pairs[key]
 	if pairs == nil {
@@ -107,11 +110,11 @@ func (p *Plan) nearest(from, to int) (pairs [][2]int) {
 		alike bool
 	}
 	var all []found
-	least, alike := len(p.Nodes)+1, false
+	k := p.survey()
+	least, alike := math.MaxInt, false
 	for j, b := range choice(to) {
-		d := p.distances(b)
 		for i, a := range choice(from) {
-			f := found{[2]int{a, b}, d[a], i == j}
+			f := found{[2]int{a, b}, int(k.apart(a, b)), i == j}
 			if f.links < least {
 				least, alike = f.links, false
 			}

@@ -4,19 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"photon/fabric"
 	"photon/units"
 	"photon/wire"
 )
 
-// Plan is a network: nodes and cables.
+// Plan is a network: nodes and cables. What is whole, several goroutines may read.
 type Plan struct {
 	Nodes  []Node
 	Cables []Cable
 	names  map[string]int
 	hosts  []int
 	nics   nics
+
+	lock  sync.Mutex // of what is worked out when it is asked for
+	known *known     // nil: nothing
 }
 
 // Node is a host or a switch.
@@ -53,6 +57,7 @@ func (p *Plan) Switch(layer, format string, args ...any) int {
 }
 
 func (p *Plan) add(n Node) int {
+	p.changed()
 	p.Nodes = append(p.Nodes, n)
 	p.names[n.Name] = len(p.Nodes) - 1
 	if n.Host {
@@ -63,6 +68,7 @@ func (p *Plan) add(n Node) int {
 
 // Connect joins the next free ports of two nodes. A host gets a NIC for each link.
 func (p *Plan) Connect(a, b int, link fabric.Link) {
+	p.changed()
 	for _, end := range []*int{&a, &b} {
 		if n := &p.Nodes[*end]; n.Host && len(n.Ends) > 0 {
 			*end = p.addNIC(*end)
@@ -116,21 +122,17 @@ func (p *Plan) Hosts() []int { return p.hosts[:len(p.hosts):len(p.hosts)] }
 // Path returns the ends that a frame goes through on a shortest path, first
 // choice everywhere; nil if there is none.
 func (p *Plan) Path(from, to int) (path []End) {
-	distance := p.distances(to)
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	k := p.survey()
+	if k.apart(from, to) == far {
+		return nil
+	}
 	for at := from; at != to; {
-		next := -1
-		for i, e := range p.Nodes[at].Ends {
-			if distance[e.Node] == distance[at]-1 {
-				next = i
-				break
-			}
-		}
-		if next < 0 {
-			return nil
-		}
-		e := p.Nodes[at].Ends[next]
-		path = append(path, e)
-		at = e.Node
+		left := k.apart(at, to) - 1
+		ends := p.Nodes[at].Ends
+		next := slices.IndexFunc(ends, func(e End) bool { return k.apart(e.Node, to) == left })
+		path, at = append(path, ends[next]), ends[next].Node
 	}
 	return path
 }
@@ -140,10 +142,7 @@ func (p *Plan) Delay(from, to int) units.Time {
 	return p.Ways(from, to).Longest(func(_ int, l fabric.Link) units.Time { return l.Delay })
 }
 
-// distances returns how many links every node is away from one; hosts do not forward.
-func (p *Plan) distances(to int) []int { return p.distancesOver(to, nil) }
-
-// distancesOver is the same without the links that are down.
+// distancesOver returns how many links every node is away from one, without those that are down; hosts do not forward.
 func (p *Plan) distancesOver(to int, down Down) []int {
 	d := make([]int, len(p.Nodes))
 	for i := range d {
@@ -197,6 +196,7 @@ func (p *Plan) Remove(a, b string) bool {
 	if !okA || !okB {
 		return false
 	}
+	p.changed()
 	old, n := p.Cables, 0
 	p.Cables = nil
 	for k := range p.Nodes {
