@@ -14,15 +14,17 @@ import (
 )
 
 // plainDistances are those of all nodes to one, link by link.
-func plainDistances(p *Plan, to int) map[int]int {
+func plainDistances(p *Plan, to int) map[int]int { return plainDistancesOver(p, to, nil) }
+
+func plainDistancesOver(p *Plan, to int, down Down) map[int]int {
 	d := map[int]int{to: 0}
 	for queue := []int{to}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		if p.Nodes[at].Host && at != to {
 			continue
 		}
-		for _, e := range p.Nodes[at].Ends {
-			if _, seen := d[e.Node]; !seen {
+		for port, e := range p.Nodes[at].Ends {
+			if _, seen := d[e.Node]; !seen && !down[[2]int{at, port}] {
 				d[e.Node] = d[at] + 1
 				queue = append(queue, e.Node)
 			}
@@ -209,6 +211,34 @@ func TestWaysAreThoseOfEachPair(t *testing.T) {
 			}
 			p.Connect(h, rapid.IntRange(0, len(p.Nodes)-1).Draw(t, "at"), link())
 			compareWays(t, p)
+		}
+	})
+}
+
+// Routes of each switch to each host are its ports that lead nearer, with whatever links down.
+func TestRoutesLeadNearer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, _ := drawPlan(t)
+		down := Down{}
+		for range rapid.IntRange(0, 5).Draw(t, "down") * min(1, len(p.Cables)) {
+			c := rapid.SampledFrom(p.Cables).Draw(t, "cable")
+			down[[2]int{c.A, c.APort}], down[[2]int{c.B, c.BPort}] = true, true
+		}
+		routes := p.RoutesOver(down, false)
+		for _, host := range p.Endpoints() {
+			d := plainDistancesOver(p, host, down)
+			for i := range p.Nodes {
+				var want []uint16
+				for port, e := range p.Nodes[i].Ends {
+					away, joined := d[e.Node]
+					if joined && away == d[i]-1 && !p.Nodes[i].Host && !down[[2]int{i, port}] {
+						want = append(want, uint16(port))
+					}
+				}
+				if got := routes.Ports(i, host); !slices.Equal(got, want) {
+					t.Fatalf("%s to %s: ports %v, not %v", p.Nodes[i].Name, p.Nodes[host].Name, got, want)
+				}
+			}
 		}
 	})
 }

@@ -2,23 +2,30 @@ package topology
 
 // Routes are the shortest ways from switches to hosts.
 type Routes struct {
-	to map[int]map[int][]uint16 // by the end of the ways, a host or the last switch before it: by switch, its ports
+	number []int   // by node: that of a switch; -1: a host
+	to     []route // by node
+}
 
-	// Hosts with one link to the same switch share the ways to that switch. By host:
-	lastSwitch map[int]int
-	lastPort   map[int][]uint16 // at that switch
+// ports of each switch, by its number, lead to an end of ways: a host, or the last switch before it.
+type ports [][]uint16
+
+// route is that to a host. Hosts with one link to the same switch share the ways to that switch.
+type route struct {
+	end  *ports
+	last int      // the last switch before the host, where that is the end of the ways; else -1
+	port []uint16 // at that switch
 }
 
 // Ports are those of a switch that lead to a host; none: nothing does. The list is not to be changed.
 func (r *Routes) Ports(from, host int) []uint16 {
-	last, ok := r.lastSwitch[host]
+	to, n := &r.to[host], r.number[from]
 	switch {
-	case !ok:
-		return r.to[host][from]
-	case last == from:
-		return r.lastPort[host]
+	case to.last == from:
+		return to.port
+	case to.end == nil || n < 0:
+		return nil
 	}
-	return r.to[last][from]
+	return (*to.end)[n]
 }
 
 // Routes are those over all links.
@@ -27,20 +34,33 @@ func (p *Plan) Routes() *Routes { return p.RoutesOver(nil, false) }
 // RoutesOver are those without the links that are down. Weighted: a port is there the more often the more it can carry
 // on its way.
 func (p *Plan) RoutesOver(down Down, weighted bool) *Routes {
-	r := &Routes{to: map[int]map[int][]uint16{}, lastSwitch: map[int]int{}, lastPort: map[int][]uint16{}}
+	r := &Routes{make([]int, len(p.Nodes)), make([]route, len(p.Nodes))}
+	ends, switches := map[int]*ports{}, 0
+	for i := range p.Nodes {
+		r.number[i], r.to[i].last = -1, -1
+		if !p.Nodes[i].Host {
+			r.number[i] = switches
+			switches++
+		}
+	}
 	for _, host := range p.Endpoints() {
 		to := host
 		if end, ok := p.onlyEnd(host, down); ok && !weighted { // weights do not count the last links, which are a host's
 			to = end.Node
-			r.lastSwitch[host], r.lastPort[host] = end.Node, []uint16{uint16(end.Port)}
+			r.to[host].last, r.to[host].port = end.Node, []uint16{uint16(end.Port)}
 		}
-		if r.to[to] != nil {
-			continue
+		if ends[to] == nil {
+			d := p.distancesOver(to, down)
+			ways, end := p.waysOver(d, down), make(ports, switches)
+			if weighted {
+				p.weigh(ways, to, d)
+			}
+			for at, list := range ways {
+				end[r.number[at]] = list
+			}
+			ends[to] = &end
 		}
-		d := p.distancesOver(to, down)
-		if r.to[to] = p.waysOver(d, down); weighted {
-			p.weigh(r.to[to], to, d)
-		}
+		r.to[host].end = ends[to]
 	}
 	return r
 }
