@@ -270,8 +270,8 @@ func (w *scratch) init(sites int) {
 	}
 }
 
-// trace works out ways, and writes them down. They begin where the first node is, and go on by all that is nearer to the second. Of the nodes
-// that are equally far, those that the same hops lead to are one place.
+// trace works out ways, and writes them down. They begin where the first node is, and go on by all that is nearer to
+// the second. Of the nodes that are equally far, those that the same hops lead to are one place.
 func (k *known) trace(from, to place) []byte {
 	w := &k.work
 	w.key = w.key[:0]
