@@ -129,7 +129,8 @@ func drawPlan(t *rapid.T) (*Plan, func() fabric.Link) {
 	case 1:
 		p = Clos(FatTree(4), host, trunk)
 	case 2:
-		p = Clos(ClosSize{Pods: 1, ToRs: n(5, "tors"), Hosts: n(3, "hosts"), Spines: n(4, "spines"), Uplinks: 1}, host, trunk)
+		size := ClosSize{Pods: 1, ToRs: n(5, "tors"), Hosts: n(3, "hosts"), Spines: n(4, "spines"), Uplinks: 1}
+		p = Clos(size, host, trunk)
 	case 3:
 		p = Dragonfly(DragonflySize{n(3, "switches"), n(2, "hosts"), n(2, "global")}, host, trunk, link())
 	case 4:

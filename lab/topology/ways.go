@@ -19,8 +19,9 @@ type Hop struct {
 	Count    int // of links that are alike
 }
 
-// Pair numbers the different ways of a plan as it is: pairs of nodes of one number have the same ways. The same ways have
-// one number, unless there are very many that differ. 0 is that of nodes that nothing joins, and of a node with itself.
+// Pair numbers the different ways of a plan as it is: pairs of nodes of one number have the same ways. The same ways
+// have one number, unless there are very many that differ. 0 is that of nodes that nothing joins, and of a node with
+// itself.
 type Pair int
 
 // PairOf is that of two nodes. It costs little, and several goroutines may ask for it.
