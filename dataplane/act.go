@@ -73,6 +73,7 @@ func (a action) vlan() uint16 { return uint16(a>>19) & wire.VLANID }
 type actionCache struct {
 	lines   []cacheLine // a power of two
 	epoch   uint64      // places with another are empty; 1 to lastEpoch
+	most    int         // lines
 	used    int         // places of this epoch
 	until   units.Time  // actions hold: where addresses are learned, as long as the second in which they were confirmed
 	changes uint32      // of the tables: see fdb.Counts
@@ -134,7 +135,7 @@ func (r *remembered) is(k key) bool {
 // remember keeps an action for the frames of a key. A cache that is half full grows. Where addresses are learned
 // it forgets everything each second, so that it is as large as the flows of a second need it; elsewhere keys are few.
 func (c *actionCache) remember(k *key, a action) {
-	if c.used++; c.used > len(c.lines) && len(c.lines) < mostLines {
+	if c.used++; c.used > len(c.lines) && len(c.lines) < c.most {
 		c.grow(2 * len(c.lines))
 	}
 	if k.where>>epochShift&epochMask != c.epoch {

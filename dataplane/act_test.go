@@ -47,6 +47,25 @@ func TestManyDestinationsAreKnown(t *testing.T) {
 	}
 }
 
+// A worker remembers no more than it may, and forwards everything all the same.
+func TestActionsAreBounded(t *testing.T) {
+	c := many(300)
+	c.Actions = 200
+	r := newRig(t, c)
+	for range 3 {
+		for to := range 300 {
+			port := (to + 1) % 5
+			r.in(port, packet(port, to, 26, 0), 100)
+			if n := len(r.out(to%5, 10)); n != 1 {
+				t.Fatalf("%d frames for host %d", n, to)
+			}
+		}
+	}
+	if n := 2 * len(r.sw.workers[0].cache.lines); n > 200 || n < 100 {
+		t.Errorf("places for %d actions, of at most 200", n)
+	}
+}
+
 // What is known of a destination by the frames of one port does not send back those that come from where it is.
 func TestNoneGoesBackThoughOthersGoThere(t *testing.T) {
 	eachWay(t, many(5), func(t *testing.T, r *rig) {

@@ -162,7 +162,7 @@ func NewSwitch(c SwitchConfig, envs []*fabric.Env) (*Switch, error) {
 	s.setTags()
 	s.setOwn()
 	for i, env := range envs {
-		s.workers = append(s.workers, newWorker(i, env, len(envs), len(c.Ports)))
+		s.workers = append(s.workers, newWorker(i, env, len(envs), &c))
 	}
 	for i := range s.ports {
 		s.initPort(i)
@@ -184,10 +184,14 @@ func NewSwitch(c SwitchConfig, envs []*fabric.Env) (*Switch, error) {
 	return s, nil
 }
 
-func newWorker(number int, env *fabric.Env, workers, ports int) *switchWorker {
+func newWorker(number int, env *fabric.Env, workers int, c *SwitchConfig) *switchWorker {
 	w := &switchWorker{number: number, env: env}
+	w.cache.most = mostLines
+	if c.Actions > 0 {
+		w.cache.most = max(leastLines, 1<<(bits.Len(uint(c.Actions)/2)-1)) // two a line
+	}
 	w.cache.grow(leastLines)
-	if workers > 1 {
+	if ports := len(c.Ports); workers > 1 {
 		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), memory.Isolated[[pfc.Classes]int64](ports), memory.Isolated[bool](ports), memory.Isolated[uint16](ports)[:0]
 		for i := range w.lanes {
 			w.lanes[i].ring = make([]fabric.Frame, laneLen)
@@ -276,6 +280,6 @@ func (s *Switch) Reserve() {
 	for _, w := range s.workers {
 		ports := len(w.ports) + vacant
 		w.store.reserve(s.config.Frames(), ports*pfc.Classes)
-		w.cache.grow(min(max(leastLines, 1<<bits.Len(uint(128*ports))), mostLines))
+		w.cache.grow(min(max(leastLines, 1<<bits.Len(uint(128*ports))), w.cache.most))
 	}
 }

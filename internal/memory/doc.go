@@ -10,6 +10,7 @@
 //
 //	asm.go, none.go                                   Prefetch, where there is assembly for it and elsewhere
 //	huge_linux.go, huge_heap_linux.go, huge_other.go  huge pages for a table, for the heap, and where there are none
+//	garbage.go                                        how much garbage there may be
 //	publish.go, publish_amd64.go                      a store that is seen after those before it
 //	alone.go, isolated.go                             a value, and a slice, in cache lines of their own
 package memory

@@ -15,6 +15,41 @@ import (
 // are sent at a time.
 const addLead = 100 * units.Microsecond
 
+// mostAhead is how many flows may become known before they start: of more the lead is shorter. Tests set it.
+var mostAhead = 200_000.0
+
+// leadOf is the lead if so many flows start within a time.
+func leadOf(flows int, within units.Time) units.Time {
+	lead := addLead
+	for lead > units.Microsecond && float64(flows)*float64(lead) > mostAhead*float64(within) {
+		lead /= 10
+	}
+	return lead
+}
+
+// dueFlows are flows that hosts do not know of yet.
+type dueFlows struct {
+	order     []int32 // in the order of their starts
+	next, end int     // else those from next to before end, which start in that order
+}
+
+// first is the one that starts first; false: there are no more.
+func (d *dueFlows) first() (i int, ok bool) {
+	if len(d.order) > 0 {
+		return int(d.order[0]), true
+	}
+	return d.next, d.next < d.end
+}
+
+// pop takes it away.
+func (d *dueFlows) pop() {
+	if len(d.order) > 0 {
+		d.order = d.order[1:]
+	} else {
+		d.next++
+	}
+}
+
 // canWait reports whether the world lets flows be added while it runs.
 func (n *Network) canWait() bool {
 	_, ok := n.World.(*sim.World)
@@ -24,36 +59,58 @@ func (n *Network) canWait() bool {
 // AddAllAtStart may be set by tests: senders know of all flows from the beginning.
 var AddAllAtStart bool
 
+// earliest is the flow that is to be added next, and where it is; false: there are no more.
+func (n *Network) earliest() (f *Flow, i int, of *dueFlows) {
+	for k := range n.due {
+		d := &n.due[k]
+		number, ok := d.first()
+		if !ok {
+			continue
+		}
+		if x := n.Flows.At(number); of == nil || x.Start < f.Start || x.Start == f.Start && number < i {
+			f, i, of = x, number, d
+		}
+	}
+	return f, i, of
+}
+
 // addWhenDue arranges that flows are added to their senders shortly before they start.
-func (n *Network) addWhenDue() error {
-	if len(n.notAdded) == 0 && (n.waits == nil || !n.canWait()) {
+func (n *Network) addWhenDue(lead units.Time) error {
+	if len(n.due) == 0 && (n.waits == nil || !n.canWait()) {
 		return nil
 	}
 	n.forgetful = true
-	slices.SortStableFunc(n.notAdded, func(a, b int32) int { return cmp.Compare(n.Flows[a].Start, n.Flows[b].Start) })
-	tell := func(now units.Time) error {
-		for len(n.notAdded) > 0 && n.Flows[n.notAdded[0]].Start < now+addLead {
-			if err := n.addFlow(now, int(n.notAdded[0])); err != nil {
-				return err
-			}
-			n.notAdded = n.notAdded[1:]
-		}
-		return nil
+	for k := range n.due {
+		slices.SortStableFunc(n.due[k].order, func(a, b int32) int { return cmp.Compare(n.Flows.At(int(a)).Start, n.Flows.At(int(b)).Start) })
 	}
-	n.World.(*sim.World).EveryBusy(addLead, func(now units.Time) (idle units.Time) {
+	add := func(now units.Time) (next units.Time, err error) {
+		for {
+			f, i, of := n.earliest()
+			switch {
+			case of == nil:
+				return units.Never, nil
+			case f.Start >= now+lead:
+				return f.Start - lead, nil
+			}
+			of.pop()
+			if err := n.addFlow(now, i); err != nil {
+				return 0, err
+			}
+		}
+	}
+	n.World.(*sim.World).EveryBusy(lead, func(now units.Time) (idle units.Time) {
 		n.forget()
-		if err := tell(now); err != nil {
+		next, err := add(now)
+		if err != nil {
 			panic(err) // there is room for all flows, and each is checked when it is made
 		}
-		switch {
-		case len(n.over) > 0:
+		if len(n.over) > 0 {
 			return now
-		case len(n.notAdded) > 0:
-			return n.Flows[n.notAdded[0]].Start - addLead
 		}
-		return units.Never
+		return next
 	})
-	return tell(0)
+	_, err := add(0)
+	return err
 }
 
 // forget has receivers forget the flows that have ended, so that what they keep is
@@ -62,12 +119,15 @@ func (n *Network) addWhenDue() error {
 func (n *Network) forget() {
 	n.Collect()
 	n.over = slices.DeleteFunc(n.over, func(i int32) bool {
-		f := &n.Flows[i]
+		f := n.Flows.At(int(i))
 		if n.Received(int(i)) != f.Bytes {
 			return true // it stays known: what it received is not what was sent
 		}
-		f.Forgot = n.Hosts[f.To].Forget(topology.IP(f.From), QP(int(i)))
-		return f.Forgot
+		if f.Forgot = n.Hosts[f.To].Forget(topology.IP(f.From), QP(int(i))); f.Forgot {
+			n.Flows.isOver(int(i))
+			return true
+		}
+		return false
 	})
 }
 

@@ -27,8 +27,8 @@ func (n *Network) Schedule(e *experiment.Experiment) error {
 }
 
 func (n *Network) changes(e *experiment.Experiment) (list []change, err error) {
-	for i := range n.Flows {
-		if f := &n.Flows[i]; f.Stop > 0 {
+	for _, f := range n.Flows.Present() {
+		if f.Stop > 0 {
 			list = append(list, change{f.Stop, func(now units.Time) {
 				if n.Collect(); !f.Done { // its place may be another's
 					n.Hosts[f.From].StopFlow(now, int(f.Slot))
@@ -74,8 +74,7 @@ func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 	}
 	return func(now units.Time) {
 		n.Collect()
-		for i := range n.Flows {
-			f := &n.Flows[i]
+		for _, f := range n.Flows.Present() {
 			if f.Group != ev.Flow.V {
 				continue
 			}

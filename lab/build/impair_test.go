@@ -51,7 +51,7 @@ func impairedBy(t *testing.T, link, rules string) (*Network, fabric.PortStats) {
 		if err := w.Run(context.Background(), now); err != nil {
 			t.Fatal(err)
 		}
-		if n.Collect(); n.Flows[0].Done && n.Flows[1].Done {
+		if n.Collect(); n.Flows.At(0).Done && n.Flows.At(1).Done {
 			break
 		}
 	}
@@ -89,8 +89,8 @@ func TestImpairedLinks(t *testing.T) {
 		if st.Impaired != c.want {
 			t.Errorf("%s %s: %+v, want %+v", c.link, c.rule, st.Impaired, c.want)
 		}
-		for i := range n.Flows {
-			if f := &n.Flows[i]; !f.Done {
+		for i := range n.Flows.Len() {
+			if f := n.Flows.At(i); !f.Done {
 				t.Errorf("%s %s: flow %d has not ended", c.link, c.rule, i)
 			}
 		}
@@ -115,10 +115,10 @@ func TestDelayedFrameLeavesByItself(t *testing.T) {
 			if err := w.Run(t.Context(), 10*units.Millisecond); err != nil {
 				t.Fatal(err)
 			}
-			if n.Collect(); !n.Flows[0].Done {
+			if n.Collect(); !n.Flows.At(0).Done {
 				t.Errorf("delayed by %s the flow has not ended", by)
 			}
-			return n.Flows[0].End
+			return n.Flows.At(0).End
 		}
 		rule := "{do: delay, packets: [3], by: " + by
 		if got := ended(rule+"}") - ended(rule+", start: 1s}"); got != want {

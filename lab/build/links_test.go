@@ -88,7 +88,7 @@ func TestLinkFailsAndComesBack(t *testing.T) {
 	if lost, _ := n.Lost(); lost != 0 {
 		t.Errorf("%d frames were lost otherwise than with the link", lost)
 	}
-	if f := &n.Flows[1]; !f.Done || n.Received(1) == 0 {
+	if f := n.Flows.At(1); !f.Done || n.Received(1) == 0 {
 		t.Error("the flow of 2 MB did not end")
 	}
 }
@@ -112,8 +112,8 @@ func TestRoutesConverge(t *testing.T) {
 	if err := n.Fault(); err != nil {
 		t.Fatal(err)
 	}
-	if first < 2*units.Millisecond+convergence || first == units.Never || !n.Flows[1].Done {
-		t.Errorf("the way round is used at %v, and the flow of 2 MB has ended: %v", first, n.Flows[1].Done)
+	if first < 2*units.Millisecond+convergence || first == units.Never || !n.Flows.At(1).Done {
+		t.Errorf("the way round is used at %v, and the flow of 2 MB has ended: %v", first, n.Flows.At(1).Done)
 	}
 
 	n, w, _ = built(t, strings.Replace(fourWaysOf("paths: random, recovery: selective, convergence: 50ms"), "schemes", "events: [{at: 50us, link: T0>C1, rate: 0bps}]\nschemes", 1))
@@ -121,8 +121,8 @@ func TestRoutesConverge(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Collect()
-	for i := range n.Flows { // acknowledgements through C1 do stand still, the last of a flow perhaps
-		f := &n.Flows[i]
+	for i := range n.Flows.Len() { // acknowledgements through C1 do stand still, the last of a flow perhaps
+		f := n.Flows.At(i)
 		if got := n.Hosts[f.To].Received(topology.IP(f.From), QP(i)).Frames; !f.Done && got != 2000 {
 			t.Errorf("%d of 2000 packets of flow %d were taken before routes converge", got, i)
 		}

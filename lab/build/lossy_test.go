@@ -96,8 +96,8 @@ func runLossy(text string, parts int) (hash uint64, err error) {
 	}
 	left := func() (list []int) {
 		n.Collect()
-		for i := range n.Flows {
-			if !n.Flows[i].Done {
+		for i := range n.Flows.Len() {
+			if !n.Flows.At(i).Done {
 				list = append(list, i)
 			}
 		}
@@ -128,7 +128,7 @@ func runLossy(text string, parts int) (hash uint64, err error) {
 func (n *Network) reconcile() error {
 	now, prio := n.World.Now(), n.Priority
 	sent, arrived, discarded, waiting := uint64(0), uint64(0), n.Discarded(), uint64(0)
-	for i := range n.Flows {
+	for i := range n.Flows.Len() {
 		sent += n.Flow(now, i).Frames
 	}
 	for _, h := range n.Hosts {
@@ -287,8 +287,8 @@ measure: {sample: 10ms}
 	n, w := ranTraining(t, text, 1, 200*units.Millisecond)
 	n.Collect()
 	open := 0
-	for i := range n.Flows {
-		if !n.Flows[i].Done {
+	for i := range n.Flows.Len() {
+		if !n.Flows.At(i).Done {
 			open++
 		}
 	}
@@ -323,8 +323,8 @@ measure: {sample: 1ms}
 			n, w := ranTraining(t, fmt.Sprintf(text, recovery, of.priority, of.dscp), 1, units.Second)
 			lastEnd(t, n)
 			again := uint64(0)
-			for i := range n.Flows {
-				if f := &n.Flows[i]; n.Plan.Nodes[f.From].Name == "H4" {
+			for i := range n.Flows.Len() {
+				if f := n.Flows.At(i); n.Plan.Nodes[f.From].Name == "H4" {
 					again += f.Frames - 10
 				}
 			}

@@ -3,6 +3,7 @@ package build
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -30,7 +31,7 @@ type Network struct {
 	IDs      []int // in the world, by node of the plan
 	Hosts    map[int]Host
 	Switches map[int]Switch
-	Flows    []Flow
+	Flows    *Flows
 	Priority int   // of data, unless a flow has another
 	Lossless uint8 // priorities
 	Data     uint8 // priorities of data, lossless or not
@@ -39,7 +40,7 @@ type Network struct {
 
 	inOrder     []Host                          // the hosts by node of the plan: see Collect
 	shares      map[uint32]marking.Share        // by flow hash
-	notAdded    []int32                         // flows that hosts do not know of yet, in the order of their starts
+	due         []dueFlows                      // flows that hosts do not know of yet
 	over        []int32                         // that ended, and whose receivers know of them still
 	configs     map[int]dataplane.SwitchConfig  // of switches, as they are now
 	down        topology.Down                   // links that failed
@@ -83,12 +84,23 @@ func (n *Network) Arrived(flow int) units.Time {
 	return n.waits.arrived[flow]
 }
 
+// Arrivals are the same of all flows, by their numbers; nil: no flow waits for another.
+func (n *Network) Arrivals() []units.Time {
+	if n.waits == nil {
+		return nil
+	}
+	return n.waits.arrived
+}
+
 // QP is the queue pair of a flow.
 func QP(flow int) uint32 { return uint32(flow + 1) }
 
 // Flow is what can be seen of a flow at its sender; Collect comes before it.
-func (n *Network) Flow(now units.Time, i int) agent.FlowState {
-	switch f := &n.Flows[i]; {
+func (n *Network) Flow(now units.Time, i int) agent.FlowState { return n.StateOf(now, n.Flows.At(i)) }
+
+// StateOf is the same of a flow that is at hand.
+func (n *Network) StateOf(now units.Time, f *Flow) agent.FlowState {
+	switch {
 	case f.Done:
 		return agent.FlowState{FlowCounts: agent.FlowCounts{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}}
 	case f.There:
@@ -137,12 +149,7 @@ func Build(e *experiment.Experiment, w fabric.World, use experiment.SchemeUse, s
 	if n.fastest, err = fastest(e, p); err != nil {
 		return nil, err
 	}
-	sent, received := make([]int, len(p.Nodes)), make([]int, len(p.Nodes))
-	for _, f := range flows {
-		sent[f.From]++
-		received[f.To]++
-		n.stops = n.stops || f.Stop > 0
-	}
+	n.stops = flows.Stops
 	known := e.Known(p, flows, 0)
 	known.Shares = n.share
 	n.waits = newWaits(n, e, flows)
@@ -165,7 +172,7 @@ func Build(e *experiment.Experiment, w fabric.World, use experiment.SchemeUse, s
 			return nil, err
 		}
 		if p.Nodes[i].Host {
-			err = n.addHost(e, i, parts, known, sent[i], received[i])
+			err = n.addHost(e, i, parts, known, flows.Sent[i], flows.Received[i])
 		} else {
 			err = n.addSwitch(e, i, parts, known.Seed, routes)
 		}
@@ -179,7 +186,7 @@ func Build(e *experiment.Experiment, w fabric.World, use experiment.SchemeUse, s
 			return nil, err
 		}
 	}
-	return n, n.addFlows(flows, tagged)
+	return n, n.addFlows(e, flows, tagged)
 }
 
 // clock is how far ahead a node's clock is: as long as any period of a scheme, and more.
@@ -201,7 +208,7 @@ func Recorded(e *experiment.Experiment, w fabric.World, p *topology.Plan) *Netwo
 	return &Network{
 		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{},
 		Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.DataMask(),
-		shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
+		Flows: FlowsOf(), shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
 		acknowledged: e.Parameters.AckPriority.Value.Or(CNPDSCP >> 3),
 	}
 }
@@ -301,7 +308,7 @@ func (n *Network) addSwitch(
 		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(),
 		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), MTU: int(p.MTU.Value.V),
 		Buffer: p.Buffer.Value.V, Tail: p.LossyQueue.Value.Or(units.MB), Share: p.LossyAlpha.Value.V,
-		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), CP: parts.CP,
+		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), Actions: n.actions(), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {
 		if c.Lossless>>prio&1 != 0 {
@@ -331,6 +338,14 @@ func (n *Network) addSwitch(
 	return nil
 }
 
+// mostActions is how many actions all switches of a network remember together: a quarter of a gigabyte.
+const mostActions = 1 << 23
+
+// actions is how many one of them remembers.
+func (n *Network) actions() int {
+	return min(1<<16, mostActions/(len(n.Plan.Nodes)-len(n.Plan.Endpoints())))
+}
+
 // static are the entries of a switch that lead to all hosts.
 func static(p *topology.Plan, routes *topology.Routes, from int) (list []dataplane.StaticEntry) {
 	endpoints := p.Endpoints()
@@ -345,38 +360,54 @@ func static(p *topology.Plan, routes *topology.Routes, from int) (list []datapla
 
 // addFlows adds the flows to their senders: those that can be added later, shortly before
 // they start.
-func (n *Network) addFlows(flows []experiment.Flow, tagged bool) error {
-	if len(flows) >= 1<<24 {
-		return fmt.Errorf("%d flows: queue pairs have 24 bits", len(flows))
+func (n *Network) addFlows(e *experiment.Experiment, flows *experiment.FlowList, tagged bool) error {
+	if flows.Len() >= 1<<24 {
+		return fmt.Errorf("%d flows: queue pairs have 24 bits", flows.Len())
 	}
-	n.Flows = make([]Flow, len(flows))
-	for i, f := range flows {
-		n.Flows[i].Flow = f
-		if f.Wait != nil {
-			continue
+	n.Flows = newFlows(flows)
+	var order []int32
+	for _, r := range flows.Readers() {
+		for i := r.Number(); i < r.End(); i++ {
+			f := n.Flows.At(i)
+			switch late := f.AddWhenDue && !tagged && n.canWait(); {
+			case f.Wait != nil:
+			case late && r.Drawn():
+				n.due = append(n.due, dueFlows{next: i, end: r.End()})
+				i = r.End()
+			case late:
+				order = append(order, int32(i))
+			default:
+				if err := n.addAtStart(i); err != nil {
+					return err
+				}
+			}
 		}
-		if f.AddWhenDue && !tagged && n.canWait() {
-			n.notAdded = append(n.notAdded, int32(i))
-			continue
-		}
-		if err := n.addFlow(0, i); err != nil {
-			return err
-		}
-		if h := n.Hosts[f.From]; f.Weight != 1 || f.Cap != 0 {
-			n.shares[h.Hash(int(n.Flows[i].Slot))] = marking.Share{Weight: f.Weight, Max: f.Cap}
-		}
+	}
+	if len(order) > 0 {
+		n.due = append(n.due, dueFlows{order: order})
 	}
 	if n.waits != nil {
 		if err := n.waits.begin(); err != nil {
 			return err
 		}
 	}
-	return n.addWhenDue()
+	return n.addWhenDue(leadOf(flows.Len(), e.Duration))
+}
+
+// addAtStart adds a flow before the world runs.
+func (n *Network) addAtStart(i int) error {
+	if err := n.addFlow(0, i); err != nil {
+		return err
+	}
+	if f := n.Flows.At(i); f.Weight != 1 || f.Cap != 0 {
+		n.shares[n.Hosts[f.From].Hash(int(f.Slot))] = marking.Share{Weight: f.Weight, Max: f.Cap}
+	}
+	return nil
 }
 
 // addFlow adds a flow to its sender.
 func (n *Network) addFlow(now units.Time, i int) error {
-	f := &n.Flows[i]
+	f := n.Flows.At(i)
 	slot, err := n.Hosts[f.From].AddFlow(now, agent.FlowSpec{
 		Peer: topology.IP(f.To), PeerMAC: topology.MAC(f.To, 0), QP: QP(i), Size: f.Size, Start: f.Start, Limit: f.Rate, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
 		FixedPSN: true, // each pair is used once: runs stay comparable if all begin with PSN 0
@@ -397,7 +428,7 @@ func (n *Network) Collect() {
 	}
 	for _, h := range n.inOrder {
 		for _, r := range h.TakeResults() {
-			f := &n.Flows[r.QP-1]
+			f := n.Flows.At(int(r.QP - 1))
 			if r.Why != nil {
 				continue // its sender gave up
 			}
@@ -419,7 +450,7 @@ func (n *Network) DataSent() (sum uint64) {
 
 // Received is how many bytes of a flow arrived in order.
 func (n *Network) Received(i int) uint64 {
-	f := &n.Flows[i]
+	f := n.Flows.At(i)
 	if f.Forgot {
 		return f.Bytes
 	}
@@ -487,28 +518,29 @@ func (n *Network) discarded(priorities uint8) (sum uint64) {
 // DataHops is how many links the data packets that were sent go over.
 func (n *Network) DataHops() (sum uint64) {
 	now := n.World.Now()
-	for i := range n.Flows {
-		f := &n.Flows[i]
-		sum += n.Flow(now, i).Frames * uint64(len(n.Plan.Ways(f.From, f.To)))
+	for _, f := range n.Flows.All() {
+		sum += n.StateOf(now, f).Frames * uint64(len(n.Plan.Ways(f.From, f.To)))
 	}
 	return sum
 }
 
-// Select returns the flows of groups; "*" is all.
-func (n *Network) Select(groups []string) (list []int) {
-	for i := range n.Flows {
-		if slices.Contains(groups, "*") || slices.Contains(groups, n.Flows[i].Group) {
-			list = append(list, i)
+// Select passes the flows of groups; "*" is all. What it passes is only valid until the next one.
+func (n *Network) Select(groups []string) iter.Seq2[int, *Flow] {
+	return func(yield func(int, *Flow) bool) {
+		every := slices.Contains(groups, "*")
+		for i, f := range n.Flows.All() {
+			if (every || slices.Contains(groups, f.Group)) && !yield(i, f) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // Notifications is how many CNPs and CNMs reached the reaction points.
 func (n *Network) Notifications(now units.Time) (sum uint64) {
 	if n.recorded {
-		for i := range n.Flows {
-			sum += n.Flow(now, i).Notified
+		for _, f := range n.Flows.All() {
+			sum += n.StateOf(now, f).Notified
 		}
 		return sum
 	}

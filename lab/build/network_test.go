@@ -76,7 +76,7 @@ func TestHopsAreLinksOfWays(t *testing.T) {
 	text := fmt.Sprintf(trainingStar, 3) + "flows:\n" +
 		"  - {name: a, from: H0, to: H1, size: 400KB}\n  - {name: b, from: H1, to: H2, size: 400KB}\n"
 	n, _ := ranTraining(t, text, 1, units.Millisecond)
-	if lost, hops := n.Lost(); !n.Flows[0].Done || !n.Flows[1].Done || lost != 0 || hops != 2*2*packets {
+	if lost, hops := n.Lost(); !n.Flows.At(0).Done || !n.Flows.At(1).Done || lost != 0 || hops != 2*2*packets {
 		t.Errorf("%d lost, %d arrivals at the ends of links", lost, hops)
 	}
 	// Ethernet, IPv4, UDP, BTH, ICRC and FCS; preamble and gap.

@@ -400,14 +400,14 @@ func (c *randomNetwork) go_(n *Network, w *sim.World) error {
 		}
 		n.Collect()
 		sum, left := uint64(0), []int{}
-		for i := range n.Flows {
-			if _, noted := c.taken[i]; n.Flows[i].Done && !noted { // the receiver forgets it in a while
-				c.taken[i] = n.Hosts[n.Flows[i].To].Received(topology.IP(n.Flows[i].From), QP(i)).Frames
+		for i := range n.Flows.Len() {
+			if _, noted := c.taken[i]; n.Flows.At(i).Done && !noted { // the receiver forgets it in a while
+				c.taken[i] = n.Hosts[n.Flows.At(i).To].Received(topology.IP(n.Flows.At(i).From), QP(i)).Frames
 			}
 			if c.flows[i].prio == lossyPriority {
 				continue
 			}
-			if sum += n.Received(i); !n.Flows[i].Done {
+			if sum += n.Received(i); !n.Flows.At(i).Done {
 				left = append(left, i)
 			}
 		}
@@ -422,8 +422,8 @@ func (c *randomNetwork) go_(n *Network, w *sim.World) error {
 		}
 	}
 	c.ended = w.Now()
-	for i := range n.Flows {
-		if f := &n.Flows[i]; !f.Done {
+	for i := range n.Flows.Len() {
+		if f := n.Flows.At(i); !f.Done {
 			c.stopped = true
 			n.Hosts[f.From].StopFlow(w.Now(), int(f.Slot))
 		}
@@ -472,7 +472,7 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 			return err
 		}
 	}
-	for i := range n.Flows {
+	for i := range n.Flows.Len() {
 		if _, ended := c.taken[i]; ended {
 			strict := !broken && c.flows[i].prio != lossyPriority
 			if err := c.arrived(i, seen[c.flows[i].to].psns[QP(i)], strict); err != nil {

@@ -28,8 +28,8 @@ const ideal = 2e6/1000*(1000+58+24+4)*8/100e9 + 8e-6
 
 // repeatedIn is how many packets all flows of a network repeated: they sent so many more than they have.
 func repeatedIn(n *Network, packets uint64) (sum uint64) {
-	for i := range n.Flows {
-		sum += n.Flows[i].Frames - packets
+	for i := range n.Flows.Len() {
+		sum += n.Flows.At(i).Frames - packets
 	}
 	return sum
 }
@@ -37,11 +37,11 @@ func repeatedIn(n *Network, packets uint64) (sum uint64) {
 // lastEnd is when the last flow ended; every one must have.
 func lastEnd(t *testing.T, n *Network) (end units.Time) {
 	t.Helper()
-	for i := range n.Flows {
-		if !n.Flows[i].Done {
+	for i := range n.Flows.Len() {
+		if !n.Flows.At(i).Done {
 			t.Fatalf("flow %d has not ended", i)
 		}
-		end = max(end, n.Flows[i].End)
+		end = max(end, n.Flows.At(i).End)
 	}
 	return end
 }

@@ -55,12 +55,13 @@ type signal struct {
 }
 
 // newWaits makes the gates that flows need; nil: no flow waits.
-func newWaits(n *Network, e *experiment.Experiment, flows []experiment.Flow) *waits {
+func newWaits(n *Network, e *experiment.Experiment, all *experiment.FlowList) *waits {
 	if !e.Waiting() {
 		return nil
 	}
+	flows := all.List()
 	w := &waits{n: n, behind: map[*experiment.Wait][]int32{}, flows: map[moment][]int32{}, next: map[uint32][]uint64{}, far: make([][]signal, len(n.Plan.Nodes)), arrived: make([]units.Time, len(flows))}
-	w.delay = e.SignalDelay(n.Plan, flows)
+	w.delay = e.SignalDelay(n.Plan, all)
 	number := map[*experiment.Wait]int32{}
 	var add func(x *experiment.Wait) int32
 	add = func(x *experiment.Wait) int32 {
@@ -113,8 +114,8 @@ func (w *waits) begin() error {
 			w.opens(0, int32(i))
 		}
 	}
-	for i := range w.n.Flows {
-		if f := &w.n.Flows[i]; f.Wait == nil {
+	for i, f := range w.n.Flows.All() {
+		if f.Wait == nil {
 			w.happened(0, f.From, moment{flow: uint32(i), what: experiment.Begun}, f.Start)
 		}
 	}
@@ -191,9 +192,10 @@ func (w *waits) opens(now units.Time, i int32) {
 	g.open = true
 	node, at := g.wait.Host, g.last+g.wait.Delay
 	for _, f := range g.flows {
-		w.n.Flows[f].Start = max(now, at)
+		flow := w.n.Flows.At(int(f))
+		flow.Start = max(now, at)
 		if err := w.n.addFlow(now, int(f)); err != nil {
-			w.fail(fmt.Errorf("flow %d of %s: %w", f, w.n.Flows[f].Group, err))
+			w.fail(fmt.Errorf("flow %d of %s: %w", f, flow.Group, err))
 			return
 		}
 		w.happened(now, node, moment{flow: uint32(f), what: experiment.Begun}, max(now, at))

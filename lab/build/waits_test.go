@@ -58,8 +58,8 @@ func ranTraining(t testing.TB, text string, parts int, until units.Time) (*Netwo
 func wholeTime(t *testing.T, n *Network) units.Time {
 	t.Helper()
 	begin, end := units.Never, units.Time(0)
-	for i := range n.Flows {
-		f := &n.Flows[i]
+	for i := range n.Flows.Len() {
+		f := n.Flows.At(i)
 		if !f.Done || n.Arrived(i) == 0 {
 			t.Fatalf("flow %d of %s, %s to %s, has not ended", i, f.Group, n.Plan.Nodes[f.From].Name, n.Plan.Nodes[f.To].Name)
 		}
@@ -136,8 +136,8 @@ flows:
 		h, _ := w.Hash()
 		hashes = append(hashes, h)
 		var s []units.Time
-		for i := range n.Flows {
-			s = append(s, n.Flows[i].Start)
+		for i := range n.Flows.Len() {
+			s = append(s, n.Flows.At(i).Start)
 		}
 		starts = append(starts, s)
 	}
@@ -155,8 +155,8 @@ func TestSlowLinkDelaysWhatDependsOnIt(t *testing.T) {
 	text := fmt.Sprintf(trainingStar, hosts) + "collectives: [{name: job, hosts: '*', do: all-reduce, size: 5MB, start: 2ms}]\n"
 	plain, _ := ranTraining(t, text, 1, 200*units.Millisecond)
 	slow, _ := ranTraining(t, text+"events: [{at: 0s, link: H1>S0, rate: 50Gbps}]\n", 1, 200*units.Millisecond)
-	for i := range plain.Flows {
-		f := &plain.Flows[i]
+	for i := range plain.Flows.Len() {
+		f := plain.Flows.At(i)
 		round := i / hosts
 		// H1's link is slow both ways: what H0 sends to it is late, too, and so is what depends on either.
 		sender, late := f.From-plain.Plan.Hosts()[0], false
@@ -212,15 +212,15 @@ func TestFlowsBeginWhenWhatTheyWaitForHasHappened(t *testing.T) {
 		}
 		net.Collect()
 		signal := 2 * units.Microsecond // two links of 1 us: half of a round trip
-		for i := range net.Flows {
-			f := &net.Flows[i]
+		for i := range net.Flows.Len() {
+			f := net.Flows.At(i)
 			if !f.Done {
 				t.Fatalf("flow %d has not ended", i)
 			}
 			begin := units.Time(0)
 			exact := true
 			for _, c := range all[i] {
-				g := &net.Flows[c.of]
+				g := net.Flows.At(c.of)
 				when, where := net.Arrived(c.of), g.To
 				switch {
 				case c.at == "start":

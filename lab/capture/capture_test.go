@@ -340,7 +340,7 @@ func TestCaptureOntoAFullDisk(t *testing.T) {
 	e := parse(t)
 	c := &Captures{Wanted: Wanted{File: "/dev/full"}}
 	out, err := run.RunOnce(context.Background(), e, run.Options{World: "sim", Capture: c}, e.Schemes[0], build.Observer{})
-	if err != nil || len(out.Ended) == 0 {
+	if err != nil || len(slices.Collect(out.Ended)) == 0 {
 		t.Fatal(err)
 	}
 	if d := c.Done(); len(d) != 1 || d[0].Err == nil || !strings.Contains(fmt.Sprint(d[0].Err), "no space left") {

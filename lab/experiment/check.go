@@ -124,7 +124,7 @@ func (e *Experiment) checkTimes() error {
 }
 
 // checkSchemes says what is wrong with the schemes in this network.
-func (e *Experiment) checkSchemes(plan *topology.Plan, flows []Flow) error {
+func (e *Experiment) checkSchemes(plan *topology.Plan, flows *FlowList) error {
 	if len(e.Schemes) == 0 {
 		return errors.New("there are no schemes (schemes: [dcqcn, pcn]; photon list schemes)")
 	}
@@ -151,11 +151,10 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows []Flow) error {
 }
 
 // checkWays finds flows between hosts, or NICs of hosts, that no links join.
-func checkWays(plan *topology.Plan, flows []Flow) error {
-	for i := range flows {
-		f := &flows[i]
-		if plan.Ways(f.From, f.To) == nil {
-			return fmt.Errorf("flows %s: nothing leads from %s to %s", f.Group, plan.Nodes[f.From].Name, plan.Nodes[f.To].Name)
+func checkWays(plan *topology.Plan, flows *FlowList) error {
+	for _, x := range flows.pairs {
+		if plan.Ways(x.from, x.to) == nil {
+			return fmt.Errorf("flows %s: nothing leads from %s to %s", x.group, plan.Nodes[x.from].Name, plan.Nodes[x.to].Name)
 		}
 	}
 	return nil
@@ -372,7 +371,7 @@ func (p *Parameters) checkSigns() error {
 }
 
 // checkMeasure finds what is wrong with the measurements.
-func (e *Experiment) checkMeasure(plan *topology.Plan, flows []Flow) error {
+func (e *Experiment) checkMeasure(plan *topology.Plan, flows *FlowList) error {
 	m := &e.Measure
 	if m.Kind.IsSet() {
 		if m.Kind.V != "dynamics" {
@@ -398,10 +397,7 @@ func (e *Experiment) checkMeasure(plan *topology.Plan, flows []Flow) error {
 	if err := e.checkGroups(); err != nil {
 		return err
 	}
-	groups := map[string]int{}
-	for i := range flows {
-		groups[flows[i].Group]++
-	}
+	groups := flows.Groups()
 	for i := range m.Probes {
 		if err := m.Probes[i].check(e, plan, groups); err != nil {
 			return err

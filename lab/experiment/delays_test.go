@@ -36,10 +36,11 @@ schemes: [none]
 		if err != nil {
 			t.Fatal(err)
 		}
-		flows, err := e.Sends(p, 1)
+		all, err := e.Sends(p, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
+		flows := all.List()
 		var longest func(w *Wait) units.Time
 		longest = func(w *Wait) (most units.Time) {
 			for i := range w.After {

@@ -20,7 +20,7 @@ func (e *Experiment) Describe() []string {
 		return lines
 	}
 	n := len(plan.Hosts())
-	network := count(n, "host", "hosts") + ", " + count(len(plan.Nodes)-len(plan.Endpoints()), "switch", "switches") + ", " + count(len(flows), "flow", "flows")
+	network := count(n, "host", "hosts") + ", " + count(len(plan.Nodes)-len(plan.Endpoints()), "switch", "switches") + ", " + count(flows.Len(), "flow", "flows")
 	if known := e.Known(plan, flows, e.Seed); known.RTT > 0 {
 		network += fmt.Sprintf("; the longest base round trip is %v", known.RTT)
 	}
@@ -50,8 +50,8 @@ func (e *Experiment) Describe() []string {
 	}
 	late, first := map[string]int{}, map[string]units.Time{}
 	var order []string
-	for i := range flows {
-		if f := &flows[i]; f.Start >= e.Duration && f.Wait == nil {
+	for _, f := range flows.All() {
+		if f.Start >= e.Duration && f.Wait == nil {
 			if late[f.Group]++; late[f.Group] == 1 {
 				first[f.Group] = f.Start
 				order = append(order, f.Group)
@@ -66,14 +66,14 @@ func (e *Experiment) Describe() []string {
 
 // wirePart is what the flows of a group take of links, headers, padding and gaps included, by what they carry. 0: there
 // are none.
-func (e *Experiment) wirePart(group string, flows []Flow) float64 {
+func (e *Experiment) wirePart(group string, flows *FlowList) float64 {
 	host, _ := e.links()
 	payload, carried, taken := e.Parameters.Payload.Value.V, units.Size(0), 0.0
 	packet := func(payload units.Size) float64 {
 		return float64(host.WireBytes(max(int(payload)+HeaderBytes, wire.MinFrameLen)))
 	}
-	for i := range flows {
-		if f := &flows[i]; f.Group == group && f.Size > 0 {
+	for _, f := range flows.All() {
+		if f.Group == group && f.Size > 0 {
 			full := (f.Size - 1) / payload // packets before the last one
 			carried += f.Size
 			taken += float64(full)*packet(payload) + packet(f.Size-full*payload)

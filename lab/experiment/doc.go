@@ -10,6 +10,7 @@
 //	parameters.go, paths.go, impair.go  its parameters; paths and recovery; damage on purpose
 //	hosts.go, names.go                  names of hosts; what is suggested for those that do not exist
 //	flows.go, groups.go, workloads.go   flows, one by one, in groups and of workloads
+//	flowlist.go                         all of them by their numbers, those of workloads drawn as they are asked for
 //	traffic.go, known.go                those of an agent; what schemes may know of a network
 //	after.go, wait.go, collectives.go   flows that wait for others; collectives
 //	measurement.go, unit.go, panels.go  what is measured, in which unit, and how it is drawn

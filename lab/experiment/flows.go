@@ -42,7 +42,9 @@ type FlowKind struct {
 }
 
 // Sends lists all flows of a run.
-func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err error) {
+func (e *Experiment) Sends(p *topology.Plan, seed uint64) (*FlowList, error) {
+	var list []Flow
+	var err error
 	groups, own, nics := map[string]*members{}, make([]span, len(e.Flows)), NICs{Plan: p}
 	for i := range e.Flows {
 		g, first := &e.Flows[i], len(list)
@@ -54,7 +56,7 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 		join(groups, g.label(), own[i])
 	}
 	if e.checked { // else it is not of an experiment, and there are no links
-		if err := checkWays(p, list); err != nil {
+		if err := checkWays(p, listed(p, list)); err != nil {
 			return nil, err // phases go by round trips
 		}
 		e.phases(p, seed, list)
@@ -67,20 +69,40 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (list []Flow, err erro
 			list = append(list, Flow{FlowKind: kind, From: from, To: to, Size: l.Size, Start: l.Start, DSCP: l.DSCP, AddWhenDue: true})
 		}
 	}
+	all := &FlowList{}
 	for i := range e.Workloads {
-		before := len(list)
-		if list, err = e.arrivals(p, &e.Workloads[i], seed<<8^uint64(i), &nics, list); err != nil {
+		w := &e.Workloads[i]
+		drawn, err := e.arrivals(p, i, seed<<8^uint64(i), &nics)
+		switch {
+		case err != nil:
 			return nil, err
+		case drawn == nil:
+			join(groups, w.Name.V, span{len(list), len(list)})
+		case e.Waiting() || p.Several(): // others are to wait for single ones; NICs take turns
+			before := len(list)
+			list = drawn.list(list)
+			join(groups, w.Name.V, span{before, len(list)})
+		default:
+			all.add(flowPart{made: list})
+			all.add(flowPart{drawn: drawn})
+			list = nil
 		}
-		for k := before; k < len(list) && e.Workloads[i].Messages; k++ {
-			list[k].Shared, list[k].AddWhenDue = uint32(i+1), false
-		}
-		join(groups, e.Workloads[i].Name.V, span{before, len(list)})
 	}
-	if list, err = e.depend(p, seed, list, groups, own); err == nil && p.Several() {
+	if list, err = e.depend(p, seed, list, groups, own); err != nil {
+		return nil, err
+	}
+	if p.Several() {
 		startAtNICs(list)
 	}
-	return list, err
+	all.add(flowPart{made: list})
+	return all, all.survey(p)
+}
+
+// listed is a list of flows that are there.
+func listed(p *topology.Plan, list []Flow) *FlowList {
+	l := &FlowList{parts: []flowPart{{made: list}}}
+	_ = l.survey(p) // nothing is drawn
+	return l
 }
 
 // phases moves flows that start at a time that an experiment gives by what nobody
@@ -107,7 +129,7 @@ func (e *Experiment) StartPhase(p *topology.Plan, list []Flow) units.Time {
 	if s := e.Parameters.StartPhase.Value; s.IsSet() {
 		return s.V
 	}
-	return e.Known(p, list, 0).RTT
+	return e.Known(p, listed(p, list), 0).RTT
 }
 
 // ListedGroup is the group of all listed flows.

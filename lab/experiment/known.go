@@ -13,8 +13,8 @@ import (
 )
 
 // Known is what schemes may know of an experiment's network.
-func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.Network {
-	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed}
+func (e *Experiment) Known(p *topology.Plan, flows *FlowList, seed uint64) scheme.Network {
+	n := scheme.Network{Line: e.Parameters.LinkRate.Value.V, Seed: seed, LongFlows: flows.Endless}
 	for i := range p.Nodes {
 		for _, end := range p.Nodes[i].Ends {
 			if !slices.Contains(n.Rates, end.Link.Rate) {
@@ -23,18 +23,11 @@ func (e *Experiment) Known(p *topology.Plan, flows []Flow, seed uint64) scheme.N
 		}
 	}
 	packet := int(e.Packet())
-	seen := map[topology.Pair]bool{} // ways that are the same are looked at once
-	for _, f := range flows {
-		if f.Size == 0 {
-			n.LongFlows++
-		}
-		n.Packet = max(n.Packet, units.Size(p.Nodes[f.From].Ends[0].Link.WireBytes(packet)))
-		if pair := p.PairOf(f.From, f.To); !seen[pair] {
-			seen[pair] = true
-			ways := p.Ways(f.From, f.To)
-			n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l fabric.Link) units.Time { return l.Delay }))
-			n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
-		}
+	for _, x := range flows.pairs {
+		ways := p.Ways(x.from, x.to)
+		n.RTT = max(n.RTT, 2*ways.Longest(func(_ int, l fabric.Link) units.Time { return l.Delay }))
+		n.PathRTT, n.Hops = max(n.PathRTT, e.packetRTT(ways)), max(n.Hops, len(ways))
+		n.Packet = max(n.Packet, units.Size(p.Nodes[x.from].Ends[0].Link.WireBytes(packet)))
 	}
 	return n
 }

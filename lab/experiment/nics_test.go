@@ -53,7 +53,7 @@ func TestFlowsTakeNICs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range list {
+		for _, f := range list.All() {
 			got = append(got, p.Nodes[f.From].Name+">"+p.Nodes[f.To].Name)
 			if d := len(p.Path(f.From, f.To)); d == 0 {
 				t.Errorf("%s: no way from %s to %s", c.topology, p.Nodes[f.From].Name, p.Nodes[f.To].Name)

@@ -28,7 +28,7 @@ func TestSeedsDrawPhases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return list
+			return list.List()
 		}
 		first, again, second := sends(1), sends(1), sends(2)
 		starts := func(list []Flow) (at []units.Time) {

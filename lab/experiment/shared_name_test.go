@@ -30,10 +30,11 @@ measure: {sample: 10us}
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := e.Sends(p, 1)
-	if err != nil || len(list) != 4 {
-		t.Fatal(len(list), err)
+	all, err := e.Sends(p, 1)
+	if err != nil || all.Len() != 4 {
+		t.Fatal(err)
 	}
+	list := all.List()
 	if list[1].Wait == nil || list[1].Start != units.Never || list[2].Wait != nil || list[2].Start != 0 {
 		t.Errorf("the first of both waits: %v, and the second: %v", list[1].Wait, list[2].Wait)
 	}

@@ -115,7 +115,7 @@ func (t *Traffic) of(self wire.IP) (list []TrafficFlow, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range flows {
+	for _, f := range flows.All() {
 		// With `every` and `spread` the group's stop may come before some of its flows start: these send nothing.
 		if addresses[f.From] != self || f.Stop > 0 && f.Stop <= f.Start {
 			continue

@@ -51,7 +51,7 @@ func (c *Cause) Where(flows []Flow) int {
 // SignalDelay is how long it takes until another host knows what happened at one: half of the longest base
 // round trip, as long as a message through the empty network takes at least, if the experiment says
 // nothing else.
-func (e *Experiment) SignalDelay(p *topology.Plan, flows []Flow) units.Time {
+func (e *Experiment) SignalDelay(p *topology.Plan, flows *FlowList) units.Time {
 	if s := e.Parameters.SignalDelay.Value; s.IsSet() {
 		return s.V
 	}

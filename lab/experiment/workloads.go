@@ -12,8 +12,9 @@ import (
 	"photon/units"
 )
 
-// arrivals are the flows of a workload.
-func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *NICs, list []Flow) ([]Flow, error) {
+// arrivals are the flows of a workload, to be drawn; nil: it has none.
+func (e *Experiment) arrivals(p *topology.Plan, number int, seed uint64, nics *NICs) (*drawnFlows, error) {
+	w := &e.Workloads[number]
 	from, err := hosts(p, w.From)
 	if err != nil {
 		return nil, err
@@ -26,20 +27,20 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *
 		return nil, err
 	}
 	if !w.End.IsSet() && w.Start.V >= e.Duration {
-		return list, nil // a shortened run ends before
+		return nil, nil // a shortened run ends before
 	}
 	if w.End.IsSet() && w.End.V <= w.Start.V {
 		return nil, at(w.End, "workload %s ends at %v, and starts at %v", w.Name.V, w.End.V, w.Start.V)
 	}
 	name := func(host int) string { return p.Nodes[host].Name }
 	rate := units.Rate(float64(w.Capacity.V) * w.Load.V)
-	var flows []workload.Arrival
+	d := &drawnFlows{}
 	if w.Burst.IsSet() {
 		on := workload.OnOff{
 			Burst: w.Burst.V, Rate: rate, From: from[0], To: to[0],
 			Start: w.Start.V, End: w.End.Or(e.Duration), Name: name,
 		}
-		flows, err = on.Generate(seed)
+		d.begin = func() (*workload.Stream, error) { return on.Stream(seed) }
 	} else {
 		var sizes workload.Sizes
 		if sizes, err = w.sizes(); err != nil {
@@ -53,26 +54,27 @@ func (e *Experiment) arrivals(p *topology.Plan, w *Workload, seed uint64, nics *
 		if w.Incast.IsSet() {
 			c.IncastMin, c.IncastMax = w.Incast.V[0], w.Incast.V[1]
 		}
-		flows, err = c.Generate(seed)
+		d.begin = func() (*workload.Stream, error) { return c.Stream(seed) }
 	}
-	if err != nil {
+	if _, err = d.begin(); err != nil {
 		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
 	}
-	kind := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}
-	list = slices.Grow(list, len(flows))
-	for _, a := range flows {
+	kind, changed, shared := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}, e.changed(w.Name.Or("workload")), uint32(0)
+	if w.Messages {
+		shared = uint32(number + 1)
+	}
+	d.flow = func(a workload.Arrival) Flow {
 		from, to := nics.Next(a.From, a.To)
-		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At}
-		f.AddWhenDue = !e.changed(f.Group)
+		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At, Shared: shared, AddWhenDue: !changed && shared == 0}
 		for _, c := range w.Classes {
 			if c.UpTo.V == 0 || a.Size <= c.UpTo.V {
 				f.DSCP = uint8(c.DSCP.V)
 				break
 			}
 		}
-		list = append(list, f)
+		return f
 	}
-	return list, nil
+	return d, nil
 }
 
 // check finds what of a workload would not be as it says.

@@ -123,10 +123,10 @@ func TestTracesAreLossless(t *testing.T) {
 		t.Fatal(err)
 	}
 	flows, err := p.Experiment.Sends(plan, 1)
-	if err != nil || len(flows) != 2 {
-		t.Fatalf("%d flows, %v", len(flows), err)
+	if err != nil || flows.Len() != 2 {
+		t.Fatalf("%+v, %v", flows, err)
 	}
-	for _, f := range flows {
+	for _, f := range flows.All() {
 		prio := f.DSCP / 8 // as every node takes code points
 		if q := &p.Experiment.Parameters; q.LosslessMask()>>prio&1 == 0 || q.Priority.Value.V != int(prio) {
 			t.Errorf("DSCP %d is of priority %d, lossless are %08b", f.DSCP, prio, q.LosslessMask())

@@ -146,7 +146,7 @@ func prepareAs(f Files, schemeName string) (*Prepared, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Count = len(all)
+		p.Count = all.Len()
 	}
 	return p, build.Check(e)
 }

@@ -105,12 +105,13 @@ func (p *Prepared) run(ctx context.Context, o run.Options, pfc, qlen *bufio.Writ
 		used[pair]++
 	}
 	r.Wall = out.Wall
-	slices.SortStableFunc(out.Ended, func(a, b measure.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
+	ended := slices.Collect(out.Ended)
+	slices.SortStableFunc(ended, func(a, b measure.Ended) int { return cmp.Compare(a.Start+a.FCT, b.Start+b.FCT) })
 	if p.Trace != nil {
-		r.traced(p, out.Ended, ideal)
+		r.traced(p, ended, ideal)
 		return r, nil
 	}
-	for _, e := range out.Ended {
+	for _, e := range ended {
 		f := &p.Flows[e.Flow]
 		r.PacketHops += ideal.packets(f.Size) * int64(ideal.way(f.From, f.To).links)
 		r.Finished = append(r.Finished, Finished{

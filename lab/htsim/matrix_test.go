@@ -104,8 +104,8 @@ func TestTriggersInCircles(t *testing.T) {
 			return m.Flows(p, 0, c, list)
 		}
 		e := &experiment.Experiment{Dependent: dependent}
-		if list, err := e.Sends(plan, 1); err != nil || len(list) != 3 {
-			t.Errorf("%s: %d flows, %v", kind, len(list), err)
+		if list, err := e.Sends(plan, 1); err != nil || list.Len() != 3 {
+			t.Errorf("%s: %+v, %v", kind, list, err)
 		}
 		const want = "x.cm:4: the connection would never start: what activates trigger 1 waits for it"
 		if _, err = Read("x.cm", fmt.Appendf(nil, chain, "trigger 1", kind)); err == nil || err.Error() != want {

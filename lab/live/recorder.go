@@ -92,13 +92,15 @@ func (l *recorder) lines() {
 		return name
 	}
 	groups := map[string]int{}
-	for i := range n.Flows {
-		f := &n.Flows[i]
+	for i := range n.Flows.Len() {
+		if n.Flows.Len() > mostFlowsRead {
+			break
+		}
+		f := n.Flows.At(i)
 		switch at, known := groups[f.Group]; {
-		case len(n.Flows) <= mostFlowLines:
+		case n.Flows.Len() <= mostFlowLines:
 			l.flows = append(l.flows, trace{name: unique(n.Plan.Nodes[f.From].Name + ">" + n.Plan.Nodes[f.To].Name)})
 			l.flow = append(l.flow, []int{i})
-		case len(n.Flows) > mostFlowsRead:
 		case known:
 			l.flow[at] = append(l.flow[at], i)
 		case len(l.flows) < mostFlowLines:

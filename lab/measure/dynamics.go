@@ -38,14 +38,13 @@ func watchDynamics(e *experiment.Experiment, n *build.Network) (*dynamics, error
 	d := &dynamics{e: e, n: n, bottleneck: n.Switches[node], port: port, packet: e.Packet()}
 	d.capacity = n.Plan.Nodes[node].Ends[port].Link.Rate
 	seen := map[topology.Pair]bool{} // ways that are the same are as long
-	for i := range n.Flows {
-		f := &n.Flows[i]
+	for _, f := range n.Flows.All() {
 		if pair := n.Plan.PairOf(f.From, f.To); !seen[pair] {
 			seen[pair] = true
 			d.rtt = max(d.rtt, 2*n.Plan.Delay(f.From, f.To))
 		}
 	}
-	d.flow, d.begin = make([][]float64, len(n.Flows)), make([]uint64, len(n.Flows)) // nothing had arrived at time 0
+	d.flow, d.begin = make([][]float64, n.Flows.Len()), make([]uint64, n.Flows.Len()) // nothing had arrived at time 0
 	return d, nil
 }
 
@@ -55,7 +54,7 @@ func (d *dynamics) sample(now units.Time) {
 	d.queue = append(d.queue, d.bottleneck.QueueBytes(d.port, d.n.Priority))
 	d.sent = append(d.sent, d.n.DataSent())
 	d.rates = append(d.rates, d.rate(len(d.sent)-1))
-	for i := range d.n.Flows {
+	for i := range d.flow {
 		d.flow[i] = append(d.flow[i], float64(d.n.Flow(now, i).Rate))
 	}
 	if p := d.n.Pauses(); p != d.pauses {
@@ -78,8 +77,8 @@ func (d *dynamics) rate(i int) float64 {
 }
 
 func (d *dynamics) received() []uint64 {
-	r := make([]uint64, len(d.n.Flows))
-	for i := range d.n.Flows {
+	r := make([]uint64, d.n.Flows.Len())
+	for i := range r {
 		r[i] = d.n.Received(i)
 	}
 	return r

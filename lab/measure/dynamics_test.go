@@ -139,12 +139,12 @@ measure:
 	if err := world.Run(t.Context(), e.Duration); err != nil {
 		t.Fatal(err)
 	}
-	if n.Flows[1].Done {
+	if n.Flows.At(1).Done {
 		t.Fatal("the second flow ended before the last sample")
 	}
 	w.Finish()
 	m := w.Metrics()
-	if f := &n.Flows[1]; !f.Done || f.End <= 80*units.Microsecond || *m["done"] != 2 || *m["open"] != 0 {
+	if f := n.Flows.At(1); !f.Done || f.End <= 80*units.Microsecond || *m["done"] != 2 || *m["open"] != 0 {
 		t.Errorf("%v and %v flows have ended and not; the second did at %v", *m["done"], *m["open"], f.End)
 	}
 	if got := w.Series.Columns("r"); len(w.Series.Time) != 4 || len(got) != 2 || len(w.Series.Column("r.2")) != 4 {

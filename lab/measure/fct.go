@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"photon/fabric"
@@ -42,9 +43,8 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	var times []float64
 	ended, open := 0, 0
 	begin, end := units.Never, units.Time(0)
-	ideal := newIdeal(w.e, w.n)
-	for _, i := range w.n.Select(groups) {
-		f := &w.n.Flows[i]
+	ideal := newIdeal(w.e, w.n.Plan)
+	for _, f := range w.n.Select(groups) {
 		if !m.counts(f) {
 			continue
 		}
@@ -94,8 +94,8 @@ func (w *Watch) Unfinished() (notes []string) {
 			continue
 		}
 		open, begun := 0, 0
-		for _, i := range w.n.Select(m.Flows.Or([]string{"*"})) {
-			if f := &w.n.Flows[i]; m.counts(f) && f.Start < w.e.Duration {
+		for _, f := range w.n.Select(m.Flows.Or([]string{"*"})) {
+			if m.counts(f) && f.Start < w.e.Duration {
 				begun++
 				if !f.Done {
 					open++
@@ -135,12 +135,15 @@ func statistic(name string, v []float64) (float64, error) {
 // ideal works out completion times in an empty network.
 type ideal struct {
 	e     *experiment.Experiment
-	n     *build.Network
-	extra int // bytes of headers of a data packet
+	plan  *topology.Plan
+	extra int                          // bytes of headers of a data packet
+	back  map[topology.Pair]units.Time // of an acknowledgement
+
+	there, next [][]arrival // room for alone
 }
 
-func newIdeal(e *experiment.Experiment, n *build.Network) *ideal {
-	return &ideal{e: e, n: n, extra: experiment.HeaderBytes}
+func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
+	return &ideal{e: e, plan: plan, extra: experiment.HeaderBytes, back: map[topology.Pair]units.Time{}}
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
@@ -153,7 +156,7 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 //
 // limit is the rate that the flow itself keeps to, which it does when it is alone, too; 0: there is none.
 func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time {
-	ways := d.n.Plan.Ways(from, to)
+	ways := d.plan.Ways(from, to)
 	payload := d.e.Parameters.Payload.Value.V
 	full := (size+payload-1)/payload - 1 // packets before the last one
 	var a arrival                        // at the sender, where a packet may begin when the limit lets it
@@ -165,7 +168,12 @@ func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time
 	if d.e.Parameters.Overtakes() {
 		there = d.spread
 	}
-	back := ways.Shortest(func(_ int, l fabric.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+	pair := d.plan.PairOf(from, to)
+	back, ok := d.back[pair]
+	if !ok {
+		back = ways.Shortest(func(_ int, l fabric.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
+		d.back[pair] = back
+	}
 	return there(a, ways, full, int(size-full*payload)) + back
 }
 
@@ -177,12 +185,13 @@ func occupies(l fabric.Link, bytes int) units.Time {
 // alone is when the last packet arrives, of so much payload, if a flow takes one of the ways.
 func (d *ideal) alone(begin arrival, ways topology.Ways, full units.Size, rest int) units.Time {
 	payload := int(d.e.Parameters.Payload.Value.V)
-	there := [][]arrival{{begin}} // by the place that a hop leads to
+	there, next := onePlace(d.there[:0]), d.next // by the place that a hop leads to
+	there[0] = append(there[0], begin)
 	for _, layer := range ways {
-		var next [][]arrival
+		next = next[:0]
 		for _, h := range layer {
 			if h.To == len(next) {
-				next = append(next, nil)
+				next = onePlace(next)
 			}
 			for _, a := range there[h.From] {
 				sent := occupies(h.Link, payload+d.extra)
@@ -196,13 +205,24 @@ func (d *ideal) alone(begin arrival, ways topology.Ways, full units.Size, rest i
 				next[h.To] = a.among(next[h.To])
 			}
 		}
-		there = next
+		there, next = next, there
 	}
+	d.there, d.next = there, next
 	best := units.Never
 	for _, a := range there[0] {
 		best = min(best, a.last)
 	}
 	return best
+}
+
+// onePlace adds an empty list, with the room of one that was there before.
+func onePlace(list [][]arrival) [][]arrival {
+	if len(list) == cap(list) {
+		return append(list, nil)
+	}
+	list = list[:len(list)+1]
+	list[len(list)-1] = list[len(list)-1][:0]
+	return list
 }
 
 // spread is a time before which not all packets can have arrived, if they take all ways at once: the links that are
@@ -264,18 +284,26 @@ type Ended struct {
 	Seed     uint64     // of the run
 }
 
-// EndedFlows lists the flows that ended, in the order of their queue pairs.
-func EndedFlows(e *experiment.Experiment, n *build.Network) (list []Ended) {
-	ideal := newIdeal(e, n)
-	for i := range n.Flows {
-		f := &n.Flows[i]
-		if !f.Done || f.Size == 0 {
-			continue
+// EndedFlows passes the flows of a run with a seed that ended, in the order of their queue pairs. It keeps none of the
+// network's hosts and switches.
+func EndedFlows(e *experiment.Experiment, n *build.Network, seed uint64) iter.Seq[Ended] {
+	plan, flows, arrived := n.Plan, n.Flows, n.Arrivals()
+	return func(yield func(Ended) bool) {
+		ideal := newIdeal(e, plan)
+		for i, f := range flows.All() {
+			if !f.Done || f.Size == 0 {
+				continue
+			}
+			x := Ended{
+				Group: f.Group, From: plan.Nodes[f.From].Name, To: plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
+				FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate), Flow: i, Seed: seed,
+			}
+			if arrived != nil {
+				x.Arrived = arrived[i]
+			}
+			if !yield(x) {
+				return
+			}
 		}
-		list = append(list, Ended{
-			Group: f.Group, From: n.Plan.Nodes[f.From].Name, To: n.Plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
-			FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate), Arrived: n.Arrived(i), Flow: i,
-		})
 	}
-	return list
 }

@@ -77,7 +77,7 @@ func TestFlowAloneTakesTheIdealTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.Collect()
-		flows := EndedFlows(e, n)
+		flows := slices.Collect(EndedFlows(e, n, 1))
 		if len(flows) != 1 {
 			t.Fatalf("it has not ended\n%s", b.String())
 		}
@@ -100,7 +100,7 @@ func TestIdealTimeOfASpreadFlow(t *testing.T) {
 		p.Connect(to, b, fabric.Link{Rate: 100 * units.Gbps})
 		e := &experiment.Experiment{}
 		e.Parameters.Payload.Value, e.Parameters.Paths.Value = config.Set(units.Size(1000)), config.Set(by)
-		return newIdeal(e, &build.Network{Plan: p}).time(a, b, 10*units.MB, 0)
+		return newIdeal(e, p).time(a, b, 10*units.MB, 0)
 	}
 	one := time("round_robin", 1, 100*units.Gbps)
 	if four := time("round_robin", 4, 25*units.Gbps); math.Abs(float64(four)/float64(one)-1) > 0.01 {
@@ -145,7 +145,7 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 			}
 			b := p.Host("B")
 			p.Connect(at, b, fabric.Link{Rate: 100 * units.Gbps})
-			return newIdeal(e, &build.Network{Plan: p}).time(a, b, size, 0)
+			return newIdeal(e, p).time(a, b, size, 0)
 		}
 		ack := func(stages [][][]fabric.Link) units.Time {
 			access := fabric.Link{Rate: 100 * units.Gbps}

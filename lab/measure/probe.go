@@ -45,7 +45,10 @@ func columns(n *build.Network, p *experiment.Probe) ([]column, error) {
 		}
 		return list, nil
 	}
-	flows := n.Select(p.Flows.V)
+	var flows []int
+	for i := range n.Select(p.Flows.V) {
+		flows = append(flows, i)
+	}
 	if !p.Each {
 		return []column{{p.Name, func(now units.Time) (sum float64) {
 			for _, f := range flows {
@@ -137,7 +140,8 @@ func readFlow(n *build.Network, kind string, i int, now units.Time) float64 {
 	if kind == "received" {
 		return float64(n.Received(i))
 	}
-	f, s := &n.Flows[i], n.Flow(now, i)
+	f := n.Flows.At(i)
+	s := n.StateOf(now, f)
 	switch kind {
 	case "sending":
 		return float64(s.Bytes)

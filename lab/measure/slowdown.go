@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -17,10 +18,10 @@ const (
 
 // Sizes divides flows by size into ranges with about as many flows each, ten at most, and
 // returns their upper ends. Flows of one size are in one range.
-func Sizes(flows []Ended) (ends []units.Size) {
+func Sizes(flows iter.Seq[Ended]) (ends []units.Size) {
 	var sizes []units.Size
-	for i := range flows {
-		sizes = append(sizes, flows[i].Size)
+	for f := range flows {
+		sizes = append(sizes, f.Size)
 	}
 	slices.Sort(sizes)
 	n := min(mostSizes, len(sizes)/leastFlows)
@@ -39,20 +40,23 @@ func About(n units.Size) string {
 	return ((n + unit/2) / unit * unit).String()
 }
 
-// Slowdowns are a statistic (p50, p99) of the slowdown of flows in each range of sizes; NaN
+// Slowdowns are statistics (p50, p99) of the slowdown of flows in each range of sizes, by statistic; NaN
 // where none ended.
-func Slowdowns(flows []Ended, ends []units.Size, stat string) []float64 {
+func Slowdowns(flows iter.Seq[Ended], ends []units.Size, stats ...string) [][]float64 {
 	of := make([][]float64, len(ends))
-	for i := range flows {
-		if k, _ := slices.BinarySearch(ends, flows[i].Size); k < len(ends) {
-			of[k] = append(of[k], flows[i].Slowdown())
+	for f := range flows {
+		if k, _ := slices.BinarySearch(ends, f.Size); k < len(ends) {
+			of[k] = append(of[k], f.Slowdown())
 		}
 	}
-	v := make([]float64, len(ends))
-	for k, inBin := range of {
-		if v[k] = math.NaN(); len(inBin) > 0 {
-			v[k], _ = statistic(stat, inBin) // there is that one
+	list := make([][]float64, len(stats))
+	for i, stat := range stats {
+		list[i] = make([]float64, len(ends))
+		for k, inBin := range of {
+			if list[i][k] = math.NaN(); len(inBin) > 0 {
+				list[i][k], _ = statistic(stat, inBin) // there is that one
+			}
 		}
 	}
-	return v
+	return list
 }

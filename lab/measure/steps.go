@@ -20,8 +20,7 @@ func steps(w *Watch, groups []string) (list []*step) {
 		step  uint16
 	}
 	known := map[key]*step{}
-	for _, i := range w.n.Select(groups) {
-		f := &w.n.Flows[i]
+	for i, f := range w.n.Select(groups) {
 		k := key{f.Group, f.Step}
 		s := known[k]
 		if s == nil {

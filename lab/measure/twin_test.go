@@ -261,7 +261,7 @@ func TestMetricsOfSamplesAgainstSlowOnes(t *testing.T) {
 // they say; a flow that is in two groups of a list, or comes by its name and by *, counts once.
 func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := &build.Network{}
+		n := &build.Network{Flows: build.FlowsOf()}
 		kinds := []*experiment.FlowKind{{Group: "a"}, {Group: "b"}, {Group: "c"}}
 		for range rapid.IntRange(0, 12).Draw(t, "flows") {
 			var f build.Flow
@@ -271,7 +271,7 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 			if f.Done = rapid.Bool().Draw(t, "done"); f.Done {
 				f.End = f.Start + units.Time(rapid.IntRange(1, 9).Draw(t, "fct"))*us
 			}
-			n.Flows = append(n.Flows, f)
+			n.Flows.Add(f)
 		}
 		m := &experiment.Metric{From: units.Time(rapid.IntRange(0, 4).Draw(t, "from")) * us}
 		if rapid.Bool().Draw(t, "window") {
@@ -286,7 +286,7 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 		}
 		var times []float64
 		open, begin, end := 0, math.Inf(1), 0.0
-		for _, f := range n.Flows {
+		for _, f := range n.Flows.All() {
 			if f.Size == 0 || groups != nil && !slices.Contains(groups, f.Group) && !slices.Contains(groups, "*") ||
 				f.Start < m.From || m.To > 0 && f.Start >= m.To ||
 				m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1]) {

@@ -12,7 +12,7 @@ import (
 )
 
 // testbedPlan is the plan and the flows of an experiment that a testbed can run.
-func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []experiment.Flow, error) {
+func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, *experiment.FlowList, error) {
 	p, err := e.Plan()
 	if err != nil {
 		return nil, nil, err
@@ -30,7 +30,7 @@ func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, []exper
 	if e.Waiting() {
 		return nil, nil, errors.New("agents of a testbed do not know of each other's flows: flows of this experiment wait for others")
 	}
-	for _, f := range flows {
+	for _, f := range flows.All() {
 		if f.Weight != 1 || f.Cap != 0 {
 			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
 		}

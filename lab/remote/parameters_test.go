@@ -57,7 +57,7 @@ func everywhere(t *testing.T, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, all := &Run{e: e, plan: p, flows: flows}, ""
+	b, all := &Run{e: e, plan: p, all: flows, flows: flows.List()}, ""
 	for i, node := range p.Nodes {
 		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
 		if err != nil {
@@ -65,7 +65,7 @@ func everywhere(t *testing.T, text string) (string, error) {
 		}
 		all += b.config(i, s, make([]string, len(node.Ends)), "", false, units.Millisecond)
 	}
-	for _, f := range flows {
+	for _, f := range flows.All() {
 		all += f.Start.String() + "\n"
 	}
 	return all, nil
@@ -249,7 +249,7 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &Run{e: e, plan: p, flows: flows}
+	b := &Run{e: e, plan: p, all: flows, flows: flows.List()}
 	for i, n := range p.Nodes {
 		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
 		if err != nil {

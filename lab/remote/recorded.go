@@ -39,7 +39,7 @@ func Recorded(
 	}
 	sent, of := map[int]int{}, map[int][]int{} // by sender
 	for k, f := range flows {
-		n.Flows = append(n.Flows, build.Flow{Flow: f, Slot: int32(sent[f.From]), There: true})
+		n.Flows.Add(build.Flow{Flow: f, Slot: int32(sent[f.From]), There: true})
 		sent[f.From]++
 		of[f.From] = append(of[f.From], k)
 	}

@@ -21,11 +21,11 @@ import (
 
 // Start starts or reaches every node of an experiment, and sets its scheme. Stop disconnects from them.
 func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed, use experiment.SchemeUse, seed uint64) (*Run, error) {
-	p, flows, err := testbedPlan(e, seed)
+	p, all, err := testbedPlan(e, seed)
 	if err != nil {
 		return nil, err
 	}
-	b := &Run{e: e, plan: p, flows: flows, sends: map[int][]int{}}
+	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}}
 	if err := b.start(ctx, t, use, seed); err != nil {
 		return nil, errors.Join(err, b.Stop())
 	}
@@ -58,7 +58,8 @@ func (b *Run) Skew() units.Time { return b.skew }
 type Run struct {
 	e     *experiment.Experiment
 	plan  *topology.Plan
-	flows []experiment.Flow
+	all   *experiment.FlowList
+	flows []experiment.Flow      // of all, by their numbers
 	nodes []*nodecontrol.Running // by node of the plan
 	sends map[int][]int          // flows of a host that sends, in the order of its numbers
 	first []uint64               // by node: number of the first of them
@@ -78,7 +79,7 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		f := &b.flows[i]
 		b.sends[f.From] = append(b.sends[f.From], i)
 	}
-	known := b.e.Known(b.plan, b.flows, 0)
+	known := b.e.Known(b.plan, b.all, 0)
 	for i := range b.plan.Nodes {
 		node := &b.plan.Nodes[i]
 		known.Seed = seed<<20 ^ uint64(i)
@@ -416,7 +417,7 @@ func (b *Run) Results(ctx context.Context) error {
 			case "refused", "failed":
 				return fmt.Errorf("flow %d of %s %s: %s", k+1, node.Name, f.State, f.Why)
 			case "done":
-				x := &b.network.Flows[b.sends[i][k]]
+				x := b.network.Flows.At(b.sends[i][k])
 				x.Done, x.End, x.Frames, x.Bytes, x.Notified = true, instant(f.End), f.Packets, f.WireBytes, f.Notified
 			}
 		}

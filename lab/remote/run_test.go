@@ -419,7 +419,7 @@ func TestResultsByNumber(t *testing.T) {
 		if err := r.Results(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		x := r.network.Flows[2]
+		x := r.network.Flows.At(2)
 		if off := x.End - 15*units.Millisecond; !x.Done || x.Frames != 50 || max(off, -off) > units.Microsecond {
 			t.Errorf("%v laps: %v, %v, %d frames", laps, x.Done, x.End, x.Frames)
 		}

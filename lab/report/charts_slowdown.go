@@ -13,16 +13,20 @@ import (
 // median, the 95th and the 99th percentile of all seeds.
 func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
 	value := r.Shown(c.e)
-	var all []measure.Ended
 	whole := r.Result
 	if c.whole != nil {
 		whole = c.whole
 	}
-	for i := range whole.Runs { // of all schemes: figures side by side have the same ranges
-		run := &whole.Runs[i]
-		all = append(all, whole.EndedOf(run.Scheme, value, p.Slowdown)...)
-	}
-	ends := measure.Sizes(all)
+	flows := 0
+	ends := measure.Sizes(func(yield func(measure.Ended) bool) {
+		for i := range whole.Runs { // of all schemes: figures side by side have the same ranges
+			for f := range whole.EndedOf(whole.Runs[i].Scheme, value, p.Slowdown) {
+				if flows++; !yield(f) {
+					return
+				}
+			}
+		}
+	})
 	if len(ends) == 0 || c.page && len(ends) == 1 { // a page says of one size what tables say
 		return nil
 	}
@@ -30,15 +34,17 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 	for i, end := range ends {
 		axis.Values, axis.Names = append(axis.Values, float64(i)), append(axis.Names, measure.About(end))
 	}
-	for _, s := range []struct{ stat, name string }{{"p50", "median"}, {"p95", "95th percentile"}, {"p99", "99th percentile"}} {
-		ch := &web.Chart{Kind: "sweep", X: axis, Y: "slowdown, " + s.name, Title: s.name}
-		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", len(all))})
-		for _, run := range r.Runs {
-			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
-			l.Values = web.RoundAll(measure.Slowdowns(r.EndedOf(run.Scheme, value, p.Slowdown), ends, s.stat), 5)
-			ch.Lines = append(ch.Lines, l)
-		}
+	stats := []string{"p50", "p95", "p99"}
+	for _, name := range []string{"median", "95th percentile", "99th percentile"} {
+		ch := &web.Chart{Kind: "sweep", X: axis, Y: "slowdown, " + name, Title: name}
+		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", flows)})
 		charts = append(charts, ch)
+	}
+	for _, run := range r.Runs {
+		for i, values := range measure.Slowdowns(r.EndedOf(run.Scheme, value, p.Slowdown), ends, stats...) {
+			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme], Values: web.RoundAll(values, 5)}
+			charts[i].Lines = append(charts[i].Lines, l)
+		}
 	}
 	return charts
 }

@@ -1,16 +1,18 @@
 package report
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/google/renameio/v2"
 
@@ -49,15 +51,12 @@ func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
 	for i := range j.Runs {
 		scheme := j.Runs[i].Scheme
 		for _, value := range e.Values() {
-			var series, ended []byte
+			var series []byte
 			if s := j.Series(scheme, value); s != nil {
 				series = s.CSV()
 			}
-			if flows := j.Ended(scheme, value); len(flows) > 0 {
-				ended = FlowsCSV(flows)
-			}
 			path := filepath.Join(dir, FileName(experiment.Key(scheme, value)))
-			if err := errors.Join(put(path+".csv", series), put(path+".flows.csv", ended)); err != nil {
+			if err := errors.Join(put(path+".csv", series), putFlows(path+".flows.csv", j.Ended(scheme, value))); err != nil {
 				return err
 			}
 		}
@@ -87,6 +86,13 @@ func put(path string, b []byte) error {
 // WriteWhole writes a file that somebody may read meanwhile, or may need if this one cannot be written: it
 // is the old one or the new one, whole. What is no regular file, as a pipe, is written as it is.
 func WriteWhole(path string, b []byte) error {
+	return writeWhole(path, func(to io.Writer) error {
+		_, err := to.Write(b)
+		return err
+	})
+}
+
+func writeWhole(path string, write func(io.Writer) error) error {
 	switch real, err := filepath.EvalSymlinks(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -94,39 +100,91 @@ func WriteWhole(path string, b []byte) error {
 	default:
 		path = real // a link stays one
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return os.WriteFile(path, b, 0o644)
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+			if err != nil {
+				return err
+			}
+			return errors.Join(write(f), f.Close())
 		}
 	}
-	return renameio.WriteFile(path, b, 0o644)
+	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Cleanup() }()
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
 }
 
 // flowColumns are those of a table of flows that ended.
 var flowColumns = []string{"group", "from", "to", "bytes", "start_s", "fct_s", "ideal_s", "seed"}
 
-// FlowsCSV is a table of flows that ended: a row for each, sizes in bytes, times in seconds.
-func FlowsCSV(flows []measure.Ended) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(flowColumns) // to memory
-	for _, f := range flows {
-		_ = w.Write([]string{
-			f.Group, f.From, f.To, strconv.FormatInt(int64(f.Size), 10), measure.Float(f.Start.Seconds()), measure.Float(f.FCT.Seconds()), measure.Float(f.Ideal.Seconds()),
-			strconv.FormatUint(f.Seed, 10),
-		})
+// putFlows has a file hold a table of flows that ended; without any it is not there. There may be tens of millions.
+func putFlows(path string, flows iter.Seq[measure.Ended]) error {
+	none := true
+	for range flows {
+		none = false
+		break
 	}
-	w.Flush()
-	return b.Bytes()
+	if none {
+		return put(path, nil)
+	}
+	return WriteFlows(path, flows)
 }
 
-func parseFlows(b []byte) (flows []measure.Ended, err error) {
-	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
-	if err != nil || len(rows) == 0 {
+// WriteFlows writes a table of flows that ended to a file: a row for each, sizes in bytes, times in seconds.
+func WriteFlows(path string, flows iter.Seq[measure.Ended]) error {
+	return writeWhole(path, func(to io.Writer) error { return flowsCSV(to, flows) })
+}
+
+func flowsCSV(to io.Writer, flows iter.Seq[measure.Ended]) error {
+	w := csv.NewWriter(to)
+	if err := w.Write(flowColumns); err != nil {
+		return err
+	}
+	row := make([]string, len(flowColumns))
+	for f := range flows {
+		row[0], row[1], row[2], row[3] = f.Group, f.From, f.To, strconv.FormatInt(int64(f.Size), 10)
+		row[4], row[5], row[6] = measure.Float(f.Start.Seconds()), measure.Float(f.FCT.Seconds()), measure.Float(f.Ideal.Seconds())
+		row[7] = strconv.FormatUint(f.Seed, 10)
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func parseFlows(b io.Reader) (flows []measure.Ended, err error) {
+	r := csv.NewReader(b)
+	r.ReuseRecord = true
+	switch row, err := r.Read(); {
+	case err == io.EOF:
+		return nil, nil
+	case err != nil:
 		return nil, err
+	case len(row) != len(flowColumns):
+		return nil, fmt.Errorf("not flows: %d columns", len(row))
 	}
-	if len(rows[0]) != len(flowColumns) {
-		return nil, fmt.Errorf("not flows: %d columns", len(rows[0]))
+	names := map[string]string{} // once each, and not as a part of a row
+	name := func(s string) string {
+		known, ok := names[s]
+		if !ok {
+			known = strings.Clone(s)
+			names[known] = known
+		}
+		return known
 	}
-	for _, row := range rows[1:] {
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return flows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
 		var v [4]float64
 		for i := range v {
 			if v[i], err = strconv.ParseFloat(row[3+i], 64); err != nil {
@@ -139,10 +197,9 @@ func parseFlows(b []byte) (flows []measure.Ended, err error) {
 		}
 		span := func(s float64) units.Time { return units.Time(math.Round(s * float64(units.Second))) }
 		flows = append(flows, measure.Ended{
-			Group: row[0], From: row[1], To: row[2], Size: units.Size(v[0]), Start: span(v[1]), FCT: span(v[2]), Ideal: span(v[3]), Seed: seed,
+			Group: name(row[0]), From: name(row[1]), To: name(row[2]), Size: units.Size(v[0]), Start: span(v[1]), FCT: span(v[2]), Ideal: span(v[3]), Seed: seed,
 		})
 	}
-	return flows, nil
 }
 
 // Load reads back what Write wrote, series included. It returns nil without an
@@ -193,8 +250,9 @@ func load(r *run.Run, dir, value string) error {
 		return fmt.Errorf("%s.csv: %w", path, err)
 	}
 	var flows []measure.Ended
-	if b, err = os.ReadFile(path + ".flows.csv"); err == nil {
-		if flows, err = parseFlows(b); err != nil {
+	if f, err := os.Open(path + ".flows.csv"); err == nil {
+		defer f.Close()
+		if flows, err = parseFlows(f); err != nil {
 			return fmt.Errorf("%s.flows.csv: %w", path, err)
 		}
 	}

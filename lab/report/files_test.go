@@ -1,11 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -42,7 +44,7 @@ func TestResultsOfOneReplay(t *testing.T) {
 	if n := len(got.Alternatives); n != 0 {
 		t.Errorf("%d alternatives of an earlier result", n)
 	}
-	if flows := got.Ended(first.Scheme, value); len(flows) != 0 {
+	if flows := slices.Collect(got.Ended(first.Scheme, value)); len(flows) != 0 {
 		t.Errorf("flows of an earlier result: %v", flows)
 	}
 	first.Recorded(value, nil, nil)
@@ -149,6 +151,6 @@ func FuzzResultFiles(f *testing.F) {
 				}
 			}
 		}
-		_, _ = parseFlows(b)
+		_, _ = parseFlows(bytes.NewReader(b))
 	})
 }

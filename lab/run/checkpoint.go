@@ -1,12 +1,13 @@
 package run
 
 import (
-	"bytes"
+	"bufio"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -52,12 +53,12 @@ func (s *checkpoints) path(j *Job) string {
 	return filepath.Join(s.dir, s.build+"-"+hex.EncodeToString(sum[:8])+".run")
 }
 
-// checkpoint is a run as it is saved. Unmeasured names the metrics that are nil, which gob cannot put in maps.
+// checkpoint is a run as it is saved: the flows that ended follow it, some at a time, until there are none. Unmeasured
+// names the metrics that are nil, which gob cannot put in maps.
 type checkpoint struct {
 	Metrics    map[string]float64
 	Unmeasured []string
 	Series     measure.Series
-	Ended      []measure.Ended
 	Invariants Invariants
 	Hash       string
 	Hops       uint64
@@ -74,7 +75,7 @@ func (s *checkpoints) save(j *Job, l Watcher) error {
 	}
 	r := &j.result
 	k := checkpoint{
-		Metrics: map[string]float64{}, Series: r.series, Ended: r.ended, Invariants: r.invariants,
+		Metrics: map[string]float64{}, Series: r.series, Invariants: r.invariants,
 		Hash: r.hash, Hops: r.hops, Virtual: r.virtual, Notes: r.notes, Timing: r.timing,
 	}
 	if l != nil {
@@ -87,14 +88,61 @@ func (s *checkpoints) save(j *Job, l Watcher) error {
 			k.Unmeasured = append(k.Unmeasured, name)
 		}
 	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(k); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	return renameio.WriteFile(s.path(j), b.Bytes(), 0o644)
+	f, err := renameio.NewPendingFile(s.path(j), renameio.WithPermissions(0o644))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Cleanup() }()
+	w := bufio.NewWriter(f)
+	if err := encode(w, &k, r.ended); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.CloseAtomicallyReplace()
+}
+
+// chunk is how many flows of a checkpoint are written at a time.
+const chunk = 4096
+
+func encode(w io.Writer, k *checkpoint, ended iter.Seq[measure.Ended]) error {
+	to := gob.NewEncoder(w)
+	if err := to.Encode(k); err != nil {
+		return err
+	}
+	some := make([]measure.Ended, 0, chunk)
+	for f := range ended {
+		if some = append(some, f); len(some) == chunk {
+			if err := to.Encode(some); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	if len(some) > 0 {
+		if err := to.Encode(some); err != nil {
+			return err
+		}
+	}
+	return to.Encode([]measure.Ended{})
+}
+
+func decode(r io.Reader, k *checkpoint) (ended []measure.Ended, err error) {
+	from := gob.NewDecoder(r)
+	if err := from.Decode(k); err != nil {
+		return nil, err
+	}
+	for {
+		var some []measure.Ended
+		if err := from.Decode(&some); err != nil || len(some) == 0 {
+			return ended, err
+		}
+		ended = append(ended, some...)
+	}
 }
 
 // load fills in the result of a saved run. One that cannot be read runs again.
@@ -102,16 +150,18 @@ func (s *checkpoints) load(j *Job) bool {
 	if s == nil {
 		return false
 	}
-	b, err := os.ReadFile(s.path(j))
+	f, err := os.Open(s.path(j))
 	if err != nil {
 		return false
 	}
+	defer f.Close()
 	var k checkpoint
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&k); err != nil {
+	ended, err := decode(bufio.NewReader(f), &k)
+	if err != nil {
 		return false
 	}
 	j.result = runResult{
-		metrics: measure.Metrics{}, series: k.Series, ended: k.Ended, invariants: k.Invariants,
+		metrics: measure.Metrics{}, series: k.Series, ended: slices.Values(ended), invariants: k.Invariants,
 		hash: k.Hash, hops: k.Hops, virtual: k.Virtual, notes: k.Notes, timing: k.Timing,
 	}
 	j.Traces = k.Recording

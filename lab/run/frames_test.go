@@ -86,19 +86,19 @@ func TestMetricsAgainstFrames(t *testing.T) {
 		}
 		// When each flow had all of it, packet after packet.
 		payload := e.Parameters.Payload.Value.V
-		next, whole := make([]uint32, len(saw.n.Flows)), make([]units.Time, len(saw.n.Flows))
+		next, whole := make([]uint32, saw.n.Flows.Len()), make([]units.Time, saw.n.Flows.Len())
 		for _, f := range saw.seen {
 			if !f.out && f.psn == next[f.flow] {
 				next[f.flow]++
-				if units.Size(next[f.flow]) == (saw.n.Flows[f.flow].Size+payload-1)/payload {
+				if units.Size(next[f.flow]) == (saw.n.Flows.At(f.flow).Size+payload-1)/payload {
 					whole[f.flow] = f.at
 				}
 			}
 		}
 		type host struct{ step, to int }
 		begin, last, open := map[int]units.Time{}, map[host]units.Time{}, map[int]bool{}
-		for i := range saw.n.Flows {
-			f := &saw.n.Flows[i]
+		for i := range saw.n.Flows.Len() {
+			f := saw.n.Flows.At(i)
 			if f.Group != "c" {
 				continue
 			}

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"iter"
 
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -12,7 +13,7 @@ import (
 // Outcome is what a single run yields.
 type Outcome struct {
 	Metrics    measure.Metrics
-	Ended      []measure.Ended
+	Ended      iter.Seq[measure.Ended]
 	Invariants Invariants
 	TraceHash  string  // of the simulator
 	PacketHops uint64  // one is one frame of the data's priority over one link

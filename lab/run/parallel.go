@@ -155,9 +155,6 @@ func runAll(ctx context.Context, e *experiment.Experiment, o Options, jobs []*Jo
 			if j.result, err = run.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", j.Name(), err)
 			}
-			for k := range j.result.ended {
-				j.result.ended[k].Seed = j.Seed
-			}
 			if !j.First {
 				j.result.series = measure.Series{} // only those of the first seed are written
 			}

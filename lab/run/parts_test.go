@@ -3,10 +3,12 @@ package run
 import (
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"photon/config"
 	"photon/lab/experiment"
+	"photon/lab/measure"
 	"photon/scheme"
 	"photon/units"
 )
@@ -24,16 +26,18 @@ func TestPartsDoNotMatter(t *testing.T) {
 			t.Fatal(err)
 		}
 		var alone runResult
+		var aloneEnded []measure.Ended
 		for _, cores := range []int{1, 2, 3} {
 			r, err := runSingle(e, Options{World: "sim", Cores: cores}, use[0], 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.timing = Timing{}
+			ended := slices.Collect(r.ended)
+			r.timing, r.ended = Timing{}, nil
 			if cores == 1 {
-				alone = r
-				if len(r.ended) == 0 || len(r.series.Time) == 0 {
-					t.Fatalf("%s: %d flows ended, %d samples", name, len(r.ended), len(r.series.Time))
+				alone, aloneEnded = r, ended
+				if len(ended) == 0 || len(r.series.Time) == 0 {
+					t.Fatalf("%s: %d flows ended, %d samples", name, len(ended), len(r.series.Time))
 				}
 				continue
 			}
@@ -41,7 +45,7 @@ func TestPartsDoNotMatter(t *testing.T) {
 				several++
 			}
 			r.frames = alone.frames
-			if !reflect.DeepEqual(r, alone) {
+			if !reflect.DeepEqual(r, alone) || !slices.Equal(ended, aloneEnded) {
 				t.Errorf("%s: another run on %d processors: trace %s and %s, %d events and %d", name, cores, r.hash, alone.hash, r.events, alone.events)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/measure"
 	"photon/sim"
 	"photon/units"
 	"photon/wire"
@@ -95,6 +97,7 @@ func readRandom(t *rapid.T, text string) *experiment.Experiment {
 // randomRun is what a run yields, and what it tells on the way.
 type randomRun struct {
 	runResult
+	flows  []measure.Ended
 	pauses []string
 	most   int // frames that there were when parts met
 }
@@ -112,6 +115,7 @@ func runRandom(t *rapid.T, e *experiment.Experiment, text string, cores int, w *
 	if r.runResult, err = s.run(t.Context()); err != nil {
 		t.Fatalf("on %d processors: %v\n%s", cores, err, text)
 	}
+	r.flows, r.ended = slices.Collect(r.ended), nil
 	if err := r.invariants.Err(); err != nil {
 		t.Fatalf("on %d processors: %v\n%s", cores, err, text)
 	}
@@ -155,11 +159,11 @@ func (w *watcher) Begin(n *build.Network, _ string) (func(), error) {
 
 func differs(got, want *randomRun) string {
 	traces := fmt.Sprintf("trace %s and %s, %d events and %d", got.hash, want.hash, got.events, want.events)
-	for i := range got.ended {
-		if i < len(want.ended) && !reflect.DeepEqual(got.ended[i], want.ended[i]) {
-			return fmt.Sprintf("%s, flow %+v and %+v", traces, got.ended[i], want.ended[i])
+	for i := range got.flows {
+		if i < len(want.flows) && !reflect.DeepEqual(got.flows[i], want.flows[i]) {
+			return fmt.Sprintf("%s, flow %+v and %+v", traces, got.flows[i], want.flows[i])
 		}
 	}
 	return fmt.Sprintf("%s, %d flows ended and %d, %d pauses and %d, %v and %v", traces,
-		len(got.ended), len(want.ended), len(got.pauses), len(want.pauses), got.invariants, want.invariants)
+		len(got.flows), len(want.flows), len(got.pauses), len(want.pauses), got.invariants, want.invariants)
 }

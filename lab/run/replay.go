@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"runtime"
 	"slices"
 	"time"
@@ -201,7 +202,7 @@ func settings(e *experiment.Experiment, use experiment.SchemeUse) map[string]str
 // sweep one seed after the other.
 func Merge(jobs []*Job) (Run, Timing) {
 	use := jobs[0].Use
-	r := Run{Scheme: use.Key(), Params: use.Values(), Invariants: Invariants{ConservationOK: true}, series: map[string]*measure.Series{}, ended: map[string][]measure.Ended{}}
+	r := Run{Scheme: use.Key(), Params: use.Values(), Invariants: Invariants{ConservationOK: true}, series: map[string]*measure.Series{}, ended: map[string][]iter.Seq[measure.Ended]{}}
 	if use.Name.V != r.Scheme {
 		r.Recipe = use.Name.V
 	}
@@ -216,7 +217,7 @@ func Merge(jobs []*Job) (Run, Timing) {
 		if j.First {
 			r.series[j.Value] = &j.result.series
 		}
-		r.ended[j.Value] = append(r.ended[j.Value], j.result.ended...)
+		r.ended[j.Value] = append(r.ended[j.Value], j.result.ended)
 		r.Invariants.add(&j.result.invariants)
 		r.PacketHops += j.result.hops
 		r.Virtual += j.result.virtual

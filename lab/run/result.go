@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -80,8 +81,8 @@ type Run struct {
 	// Notes say why a mechanism that one may expect to act never did.
 	Notes []string `json:"notes,omitempty"`
 
-	series map[string]*measure.Series // of the first seed, by value of the sweep
-	ended  map[string][]measure.Ended // of all seeds
+	series map[string]*measure.Series           // of the first seed, by value of the sweep
+	ended  map[string][]iter.Seq[measure.Ended] // of each seed
 }
 
 // Statistic is a metric over seeds.
@@ -186,20 +187,29 @@ func (r *Result) Series(scheme, value string) *measure.Series {
 	return nil
 }
 
-// Ended are the flows that ended under a scheme at a value of the sweep, seed by seed.
-func (r *Result) Ended(scheme, value string) []measure.Ended {
-	if run := r.Of(scheme); run != nil {
-		return run.ended[value]
+// Ended passes the flows that ended under a scheme at a value of the sweep, seed by seed.
+func (r *Result) Ended(scheme, value string) iter.Seq[measure.Ended] {
+	return func(yield func(measure.Ended) bool) {
+		run := r.Of(scheme)
+		if run == nil {
+			return
+		}
+		for _, ofSeed := range run.ended[value] {
+			for f := range ofSeed {
+				if !yield(f) {
+					return
+				}
+			}
+		}
 	}
-	return nil
 }
 
 // Recorded puts in what was sampled and which flows ended at a value of the sweep.
 func (r *Run) Recorded(value string, s *measure.Series, ended []measure.Ended) {
 	if r.series == nil {
-		r.series, r.ended = map[string]*measure.Series{}, map[string][]measure.Ended{}
+		r.series, r.ended = map[string]*measure.Series{}, map[string][]iter.Seq[measure.Ended]{}
 	}
-	r.series[value], r.ended[value] = s, ended
+	r.series[value], r.ended[value] = s, []iter.Seq[measure.Ended]{slices.Values(ended)}
 }
 
 // Forget leaves out what was sampled, and flows: what a table needs is little.
@@ -209,20 +219,21 @@ func (r *Result) Forget() {
 	}
 }
 
-// EndedOf are those of a group, "*" for all.
-func (r *Result) EndedOf(scheme, value, group string) (list []measure.Ended) {
-	for _, f := range r.Ended(scheme, value) {
-		if group == "*" || f.Group == group {
-			list = append(list, f)
+// EndedOf passes those of a group, "*" for all.
+func (r *Result) EndedOf(scheme, value, group string) iter.Seq[measure.Ended] {
+	return func(yield func(measure.Ended) bool) {
+		for f := range r.Ended(scheme, value) {
+			if (group == "*" || f.Group == group) && !yield(f) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // Completion returns the completion times of a group's flows, "*" for all, in
 // milliseconds, ascending.
 func (r *Result) Completion(scheme, value, group string) (times []float64) {
-	for _, f := range r.EndedOf(scheme, value, group) {
+	for f := range r.EndedOf(scheme, value, group) {
 		times = append(times, f.FCT.Seconds()*1e3)
 	}
 	slices.Sort(times)

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"photon/dataplane/dpdk"
 	"photon/fabric"
+	"photon/internal/memory"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/measure"
@@ -24,7 +26,7 @@ import (
 type runResult struct {
 	metrics    measure.Metrics
 	series     measure.Series
-	ended      []measure.Ended
+	ended      iter.Seq[measure.Ended]
 	invariants Invariants
 	hash       string
 	hops       uint64
@@ -35,6 +37,9 @@ type runResult struct {
 	notes      []string
 	timing     Timing
 }
+
+// mostGarbage is how much of it there is while a world runs, which needs little new: 256 MiB.
+const mostGarbage = 256 << 20
 
 // newWorld makes an empty world.
 func newWorld(o Options) (fabric.World, error) {
@@ -60,6 +65,7 @@ type single struct {
 	capture  Capture // nil: none
 	name     string
 	progress func(part float64)
+	frugal   func() // ends what memory.Frugal began
 }
 
 func (s *single) run(ctx context.Context) (r runResult, err error) {
@@ -71,6 +77,13 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 	if s.o.Testbed != nil {
 		return s.onTestbed(ctx)
 	}
+	defer func() { s.frugal() }() // when the network is nobody's any more
+	s.frugal = func() {}
+	return s.inWorld(ctx)
+}
+
+// inWorld is the run in a world of its own.
+func (s *single) inWorld(ctx context.Context) (r runResult, err error) {
 	begin := time.Now()
 	w, err := newWorld(s.o)
 	if err != nil {
@@ -107,8 +120,10 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 	if s.observer.Running != nil {
 		s.observer.Running(true)
 	}
+	s.frugal = memory.Frugal(mostGarbage)
 	err = w.Run(ctx, s.e.Duration)
 	n.ReportPauses()
+	n.Flows.DrawRest()
 	if s.observer.Running != nil {
 		s.observer.Running(false)
 	}
@@ -118,7 +133,7 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 	watch.Finish()
 	lost, hops := n.Lost()
 	r = runResult{
-		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: w.Now().Seconds(),
+		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed), hops: hops, virtual: w.Now().Seconds(),
 		notes: append(notes(s.e, n, s.use), watch.Unfinished()...),
 	}
 	r.invariants.LostFrames, r.invariants.Discarded = lost, n.Discarded()
@@ -190,7 +205,7 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 	watch.Finish()
 	lost, hops := b.Lost()
 	r = runResult{
-		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n), hops: hops, virtual: s.e.Duration.Seconds(),
+		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed), hops: hops, virtual: s.e.Duration.Seconds(),
 		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: slices.Concat(notes(s.e, n, s.use), watch.Unfinished(), b.Notes()),
 	}
 	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.Skew().Seconds()}
@@ -224,8 +239,8 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %s", peak, xoff))
 	}
 	notified, stopped, allowed := uint64(0), 0, units.Rate(0)
-	for i := range n.Flows {
-		f := n.Flow(n.World.Now(), i)
+	for _, flow := range n.Flows.All() {
+		f := n.StateOf(n.World.Now(), flow)
 		notified += f.Notified
 		if f.Active && f.Rate <= 0 {
 			stopped, allowed = stopped+1, f.Rate
@@ -233,7 +248,7 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 	}
 	if stopped > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: "+
-			"the scheme's reaction point allows a rate of %v", stopped, len(n.Flows), allowed))
+			"the scheme's reaction point allows a rate of %v", stopped, n.Flows.Len(), allowed))
 	}
 	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
 		notes = append(notes, "no reaction point was ever notified: "+whyUnnotified(n, sent))

@@ -78,10 +78,10 @@ schemes: [{name: qcn}]
 		t.Fatal(err)
 	}
 	flows, err := e.Sends(p, 1)
-	if err != nil || len(flows) == 0 {
-		t.Fatal(len(flows), err)
+	if err != nil || flows.Len() == 0 {
+		t.Fatal(flows, err)
 	}
-	for _, f := range flows {
+	for _, f := range flows.All() {
 		if f.Group != "M" || f.Shared != 1 {
 			t.Errorf("%+v", f)
 		}

@@ -118,7 +118,7 @@ measure: {sample: 10us}
 		if err != nil {
 			t.Fatal(err)
 		}
-		from := n.Flows[0].From
+		from := n.Flows.At(0).From
 		n.Hosts[from] = allowing{n.Hosts[from], c.rate}
 		got := fmt.Sprint(notes(e, n, e.Schemes[0]))
 		if strings.Contains(got, "may send nothing") != (c.want != "") || !strings.Contains(got, c.want) {

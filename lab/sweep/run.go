@@ -6,7 +6,6 @@ import (
 	"os"
 	"sync"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 
 	"photon/lab/build"
@@ -97,10 +96,7 @@ func (f Folder) run(ctx context.Context, t *Task, cores int, progress func(float
 		Invariants: r.Invariants, TraceHash: r.TraceHash, PacketHops: r.PacketHops, Virtual: r.Virtual, Notes: r.Notes, Wall: r.Wall, Build: run.Build(),
 	}
 	if t.Flows { // first: a task with a result has all it is to have
-		for i := range r.Ended {
-			r.Ended[i].Seed = t.Seed
-		}
-		if err := renameio.WriteFile(f.flows(t.ID), report.FlowsCSV(r.Ended), 0o644); err != nil {
+		if err := report.WriteFlows(f.flows(t.ID), r.Ended); err != nil {
 			return err
 		}
 	}

@@ -23,16 +23,20 @@ type OnOff struct {
 // Generate draws the bursts, sorted by At, one Arrival each; the same for the
 // same seed. Errors are of the parameters: a burst or rate that is not positive,
 // hosts that are the same, no end, more than 67 million bursts.
-func (o *OnOff) Generate(seed uint64) ([]Arrival, error) {
+func (o *OnOff) Generate(seed uint64) ([]Arrival, error) { return all(o.Stream(seed)) }
+
+// Stream draws the same bursts one by one.
+func (o *OnOff) Stream(seed uint64) (*Stream, error) {
 	i, err := o.begin(seed)
 	if err != nil {
 		return nil, fmt.Errorf("on-off source: %w", err)
 	}
-	var list []Arrival
-	for i.next() {
-		list = append(list, Arrival{At: i.now, From: o.From, To: o.To, Size: o.Burst})
-	}
-	return list, nil
+	return &Stream{left: -1, more: func(list []Arrival) ([]Arrival, bool) {
+		if !i.next() {
+			return nil, false
+		}
+		return append(list, Arrival{At: i.now, From: o.From, To: o.To, Size: o.Burst}), true
+	}}, nil
 }
 
 func (o *OnOff) begin(seed uint64) (*instants, error) {

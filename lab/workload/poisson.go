@@ -41,19 +41,24 @@ type Poisson struct {
 // Generate draws the flows, sorted by At; the same for the same seed. Errors
 // are of the parameters: lists without hosts or too short for the incasts, a
 // load, rate or mean that is not positive, no end, more than 67 million flows.
-func (p *Poisson) Generate(seed uint64) ([]Arrival, error) {
+func (p *Poisson) Generate(seed uint64) ([]Arrival, error) { return all(p.Stream(seed)) }
+
+// Stream draws the same flows one by one.
+func (p *Poisson) Stream(seed uint64) (*Stream, error) {
 	g, err := p.begin(source(seed))
 	if err != nil {
 		return nil, fmt.Errorf("arrivals: %w", err)
 	}
-	var list []Arrival
-	for g.next() {
-		list = g.event(list)
-		if p.Flows > 0 && len(list) >= p.Flows {
-			return list[:p.Flows], nil
+	s := &Stream{left: -1, more: func(list []Arrival) ([]Arrival, bool) {
+		if !g.next() {
+			return nil, false
 		}
+		return g.event(list), true
+	}}
+	if p.Flows > 0 {
+		s.left = p.Flows
 	}
-	return list, nil
+	return s, nil
 }
 
 // poisson is a Poisson process under way.

@@ -17,6 +17,43 @@ type Arrival struct {
 	Size     units.Size // at least 1 byte
 }
 
+// Stream passes arrivals one by one, sorted by At, without a list of all.
+type Stream struct {
+	more func([]Arrival) ([]Arrival, bool) // appends those of an event; false: there are no more events
+	some []Arrival                         // of the event
+	at   int                               // the next of them
+	left int                               // so many may come; negative: any number
+}
+
+// Next passes an arrival; false: there are no more.
+func (s *Stream) Next() (a Arrival, ok bool) {
+	if s.left == 0 {
+		return a, false
+	}
+	if s.at == len(s.some) {
+		if s.some, ok = s.more(s.some[:0]); !ok {
+			s.left = 0
+			return a, false
+		}
+		s.at = 0
+	}
+	a = s.some[s.at]
+	s.at++
+	s.left--
+	return a, true
+}
+
+// all are those of a stream.
+func all(s *Stream, err error) (list []Arrival, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	for a, ok := s.Next(); ok; a, ok = s.Next() {
+		list = append(list, a)
+	}
+	return list, nil
+}
+
 // MaxArrivals keeps a slip in a load or a time from taking all memory: a list
 // of so many is 2 GiB.
 const MaxArrivals = 1 << 26

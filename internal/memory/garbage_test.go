@@ -1,0 +1,38 @@
+package memory_test
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"photon/internal/memory"
+)
+
+// Garbage is bounded while somebody asks for it, and no longer.
+func TestFrugal(t *testing.T) {
+	percent := func() int {
+		p := debug.SetGCPercent(-1)
+		debug.SetGCPercent(p)
+		return p
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(80))
+	live := make([]byte, 64<<20)
+	first := memory.Frugal(1 << 20)
+	if p := percent(); p < 1 || p > 2 {
+		t.Errorf("%d %% of 64 MiB, where 1 MiB was asked for", p)
+	}
+	second := memory.Frugal(1 << 40)
+	first()
+	if p := percent(); p > 2 {
+		t.Errorf("%d %%, though one of two has not ended", p)
+	}
+	second()
+	if p := percent(); p != 80 {
+		t.Errorf("%d %% in the end, and 80 at first", p)
+	}
+	memory.Frugal(1 << 40)()
+	if p := percent(); p != 80 {
+		t.Errorf("%d %%, and 80 at first", p)
+	}
+	runtime.KeepAlive(live)
+}

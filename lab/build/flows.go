@@ -1,0 +1,217 @@
+package build
+
+import (
+	"iter"
+	"math"
+	"slices"
+
+	"photon/lab/experiment"
+	"photon/units"
+)
+
+// Flows are all flows of a run, by their numbers. Those of a workload are drawn when somebody first asks for them, and
+// of flows that are over as little as possible is kept: tens of millions may come and go in a run.
+type Flows struct {
+	pages   []flowPage
+	count   int
+	readers []*experiment.FlowReader // of flows that are still to be drawn
+	kinds   []*experiment.FlowKind   // of flows that are over
+}
+
+// flowPage is pageFlows flows in a row, the last page fewer.
+type flowPage struct {
+	flows   []Flow     // nil: none was asked for, or all are over
+	missing int        // so many of them are to be drawn
+	open    int        // so many are not over
+	over    []overFlow // what is kept of them when all are, or none was ever sent; else nil
+}
+
+const pageFlows = 512
+
+// overFlow is what is kept of a flow that all hosts have forgotten: all of it arrived, and no packet was sent twice. It
+// is also what is kept of one that the run was too short for.
+type overFlow struct {
+	size       units.Size
+	start, end units.Time
+	from, to   int32
+	frames     uint32
+	headers    uint32 // bytes
+	notified   uint32
+	kind       uint16
+	dscp       uint8
+	sent       bool
+}
+
+// FlowsOf are flows of which all is known.
+func FlowsOf(list ...Flow) *Flows {
+	f := &Flows{}
+	for i := range list {
+		f.Add(list[i])
+	}
+	return f
+}
+
+// newFlows are those of a list, none of which is sent yet.
+func newFlows(l *experiment.FlowList) *Flows {
+	f := &Flows{count: l.Len(), pages: make([]flowPage, (l.Len()+pageFlows-1)/pageFlows)}
+	for _, r := range l.Readers() {
+		if r.Drawn() {
+			f.readers = append(f.readers, r)
+			continue
+		}
+		f.read(r, r.End())
+	}
+	return f
+}
+
+// Add adds a flow at the end.
+func (f *Flows) Add(flow Flow) {
+	k := f.count / pageFlows
+	if k == len(f.pages) {
+		f.pages = append(f.pages, flowPage{})
+	}
+	p := &f.pages[k]
+	p.flows = append(p.flows, flow)
+	p.open++
+	f.count++
+}
+
+// Len is how many there are.
+func (f *Flows) Len() int { return f.count }
+
+// At is a flow by its number. Of one that is over it is a copy.
+func (f *Flows) At(i int) *Flow {
+	p := &f.pages[i/pageFlows]
+	switch {
+	case p.over != nil:
+		flow := new(Flow)
+		f.unpack(flow, &p.over[i%pageFlows])
+		return flow
+	case p.flows == nil || p.missing > 0:
+		f.draw(i)
+	}
+	return &p.flows[i%pageFlows]
+}
+
+// All passes all flows. What it passes is only valid until the next one.
+func (f *Flows) All() iter.Seq2[int, *Flow] {
+	return func(yield func(int, *Flow) bool) {
+		var flow Flow
+		for i := range f.count {
+			p, at := &f.pages[i/pageFlows], &flow
+			if p.over != nil {
+				f.unpack(at, &p.over[i%pageFlows])
+			} else {
+				at = f.At(i)
+			}
+			if !yield(i, at) {
+				return
+			}
+		}
+	}
+}
+
+// Present passes the flows that were drawn and are not over.
+func (f *Flows) Present() iter.Seq2[int, *Flow] {
+	return func(yield func(int, *Flow) bool) {
+		for k := range f.pages {
+			for i := range f.pages[k].flows {
+				if x := &f.pages[k].flows[i]; x.FlowKind != nil && !yield(k*pageFlows+i, x) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// draw draws flows until one and the others of its page are there.
+func (f *Flows) draw(i int) {
+	last := min((i/pageFlows+1)*pageFlows, f.count)
+	for _, r := range f.readers {
+		f.read(r, min(last, r.End()))
+	}
+	f.readers = slices.DeleteFunc(f.readers, func(r *experiment.FlowReader) bool { return r.Number() == r.End() })
+}
+
+// read takes flows from a reader until it is before a number.
+func (f *Flows) read(r *experiment.FlowReader, end int) {
+	for i := r.Number(); i < end; i++ {
+		p := &f.pages[i/pageFlows]
+		if p.flows == nil {
+			n := min(pageFlows, f.count-i/pageFlows*pageFlows)
+			p.flows, p.missing, p.open = make([]Flow, n), n, n
+		}
+		p.flows[i%pageFlows].Flow = *r.Next()
+		p.missing--
+	}
+}
+
+// isOver notes that no host knows of a flow any more.
+func (f *Flows) isOver(i int) {
+	p := &f.pages[i/pageFlows]
+	if p.open--; p.open == 0 && p.missing == 0 {
+		f.shorten(p)
+	}
+}
+
+// DrawRest draws the flows that nobody has asked for, at the end of a run: none is sent any more.
+func (f *Flows) DrawRest() {
+	for k := range f.pages {
+		if p := &f.pages[k]; p.over == nil && (p.flows == nil || p.missing > 0) {
+			if f.draw(k * pageFlows); !slices.ContainsFunc(p.flows, func(x Flow) bool { return x.There }) {
+				f.shorten(p)
+			}
+		}
+	}
+}
+
+// shorten keeps of the flows of a page what there is a short form of.
+func (f *Flows) shorten(p *flowPage) {
+	if p.over = f.pack(p.flows); p.over != nil {
+		p.flows = nil
+	}
+}
+
+// pack is what is kept of some flows; nil: they have something that overFlow has no place for.
+func (f *Flows) pack(flows []Flow) []overFlow {
+	list := make([]overFlow, len(flows))
+	for i := range flows {
+		x := &flows[i]
+		kind := f.kindOf(x.FlowKind)
+		o := overFlow{
+			size: x.Size, start: x.Start, end: x.End, from: int32(x.From), to: int32(x.To), frames: uint32(x.Frames),
+			headers: uint32(x.Bytes - uint64(x.Size)), notified: uint32(x.Notified), kind: uint16(kind), dscp: x.DSCP, sent: x.There,
+		}
+		var again Flow
+		if kind <= math.MaxUint16 {
+			f.unpack(&again, &o)
+		}
+		if again.Slot = x.Slot; again != *x { // the slot is not this flow's any more
+			return nil
+		}
+		list[i] = o
+	}
+	return list
+}
+
+// unpack is the flow that pack packed.
+func (f *Flows) unpack(x *Flow, o *overFlow) {
+	*x = Flow{Flow: experiment.Flow{
+		FlowKind: f.kinds[o.kind], From: int(o.from), To: int(o.to), Size: o.size, Start: o.start, DSCP: o.dscp,
+		AddWhenDue: true,
+	}}
+	if o.sent {
+		x.There, x.Done, x.Forgot, x.End, x.Frames = true, true, true, o.end, uint64(o.frames)
+		x.Bytes, x.Notified = uint64(o.size)+uint64(o.headers), uint64(o.notified)
+	}
+}
+
+// kindOf is a kind's place among those of flows that are over.
+func (f *Flows) kindOf(k *experiment.FlowKind) int {
+	at := slices.Index(f.kinds, k)
+	if at < 0 {
+		at = len(f.kinds)
+		f.kinds = append(f.kinds, k)
+	}
+	return at
+}
