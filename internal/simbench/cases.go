@@ -17,7 +17,7 @@ import (
 // at load 0.5 for 10 ms: those of the runs of an ns-3 RDMA simulator that
 // docs/performance/simulator.md compares with. They are also test data of lab/hpccfiles.
 //
-//go:embed leafspine64
+//go:embed leafspine64 clos10000.yaml
 var files embed.FS
 
 // testCase is one case.

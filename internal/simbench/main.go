@@ -51,7 +51,7 @@ func run() error {
 				return err
 			}
 		}
-		return nil
+		return writeLarge(*write)
 	}
 	ready := func() error { return nil }
 	if *waits {
@@ -66,7 +66,7 @@ func run() error {
 	}
 	list, typed := casesOf(*growth), commands()
 	if *only != "" && !*child && *photon != "" {
-		if some := named(typed, *only); len(some) > 0 {
+		if some := named(slices.Concat(typed, large), *only); len(some) > 0 {
 			return compare(nil, false, cmp.Or(*turns, turnsOfRuns), *out, "bench-sim", *photon, some)
 		}
 	}
@@ -110,7 +110,7 @@ func run() error {
 
 // named are the commands of a name: all schemes, too, of files.
 func named(list []typed, name string) []typed {
-	return slices.DeleteFunc(slices.Clone(list), func(t typed) bool { return t.name() != name && t.files.name != name })
+	return slices.DeleteFunc(slices.Clone(list), func(t typed) bool { return t.name() != name && (t.files == nil || t.files.name != name) })
 }
 
 func names(list []testCase) string {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -24,21 +25,40 @@ import (
 
 // typed is one such command.
 type typed struct {
-	files  *foreign
-	scheme string // "": as the config says
+	files  *foreign // nil: it runs largeName
+	scheme string   // "": as the config says
 	cores  int
 	ns3    float64 // packet-hops per second of ns-3 on such files; 0: not known
 }
 
 // name is what the result file calls it.
 func (t *typed) name() string {
+	if t.files == nil {
+		return largeName
+	}
 	if t.scheme != "" {
 		return t.files.name + "/" + t.scheme
 	}
 	return t.files.name
 }
 
-// commands are all: the files on one core and on two, and one of them under every scheme.
+// largeName is an experiment of 10 000 hosts and 13 million flows, which takes minutes and gigabytes: it is run where it
+// is asked for.
+const largeName = "clos10000"
+
+// large are the commands that run it.
+var large = []typed{{cores: 1}, {cores: 2}}
+
+// writeLarge writes it to a folder.
+func writeLarge(folder string) error {
+	b, err := files.ReadFile(largeName + ".yaml")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, largeName+".yaml"), b, 0o644)
+}
+
+// commands are all others: the files on one core and on two, and one of them under every scheme.
 func commands() (list []typed) {
 	for i := range foreignFiles {
 		f := &foreignFiles[i]
@@ -58,7 +78,7 @@ type ran struct {
 	Ack   string  `json:"ack"`
 	Cores int     `json:"cores"`
 	Rate  float64 `json:"packet_hops_per_second"`
-	Hops  uint64  `json:"packet_hops"` // of flows that ended
+	Hops  uint64  `json:"packet_hops"` // of flows that ended, or all
 	Wall  float64 `json:"wall_seconds"`
 	CPU   float64 `json:"cpu_seconds"`
 	RSS   int64   `json:"rss_bytes"`
@@ -84,26 +104,19 @@ func (t *typed) run(photon, folder string) (r ran, err error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return r, err
 	}
-	at := func(name string) string { return filepath.Join(folder, t.files.name, name) }
-	arguments := []string{
-		"run", "--topology", at("topology.txt"), "--flows", at("flow.txt"), "--config", at("config.txt"), "--cores", fmt.Sprint(t.cores), "--out", out,
-	}
-	if t.scheme != "" {
-		arguments = append(arguments, "--scheme", t.scheme)
-	}
-	cmd := exec.Command(photon, arguments...)
+	cmd := exec.Command(photon, t.arguments(folder, out)...)
 	begin := time.Now()
 	text, err := cmd.CombinedOutput()
 	wall := time.Since(begin)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w: %s", cmd, err, text)
 	}
-	hops, err := hopsOf(at("topology.txt"), filepath.Join(out, "fct.txt"))
+	hops, err := t.hops(folder, out)
 	if err != nil {
 		return r, err
 	}
 	r = ran{
-		Name: t.name(), Ack: perWhat(true), Cores: t.cores, Hops: hops, Wall: wall.Seconds(), Rate: float64(hops) / wall.Seconds(), Loop: loop[0].rate(),
+		Name: t.name(), Ack: perWhat(t.files != nil), Cores: t.cores, Hops: hops, Wall: wall.Seconds(), Rate: float64(hops) / wall.Seconds(), Loop: loop[0].rate(),
 		CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
 	}
 	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -111,6 +124,44 @@ func (t *typed) run(photon, folder string) (r ran, err error) {
 	}
 	r.XNS3 = r.timesNS3(t.ns3)
 	return r, nil
+}
+
+// arguments are those of photon, for what is in a folder.
+func (t *typed) arguments(folder, out string) []string {
+	if t.files == nil {
+		return []string{"run", filepath.Join(folder, largeName+".yaml"), "--cores", fmt.Sprint(t.cores), "--out", out}
+	}
+	at := func(name string) string { return filepath.Join(folder, t.files.name, name) }
+	list := []string{
+		"run", "--topology", at("topology.txt"), "--flows", at("flow.txt"), "--config", at("config.txt"), "--cores", fmt.Sprint(t.cores), "--out", out,
+	}
+	if t.scheme != "" {
+		list = append(list, "--scheme", t.scheme)
+	}
+	return list
+}
+
+// hops are the packet-hops of a command that has ended.
+func (t *typed) hops(folder, out string) (uint64, error) {
+	if t.files != nil {
+		return hopsOf(filepath.Join(folder, t.files.name, "topology.txt"), filepath.Join(out, "fct.txt"))
+	}
+	b, err := os.ReadFile(filepath.Join(out, "bench-"+largeName, "sim", "result.json"))
+	if err != nil {
+		return 0, err
+	}
+	var result struct {
+		Runs []struct {
+			Hops uint64 `json:"packet_hops"`
+		}
+	}
+	if err := json.Unmarshal(b, &result); err != nil {
+		return 0, err
+	}
+	if n := len(result.Runs); n != 1 {
+		return 0, fmt.Errorf("%d runs of %s", n, largeName)
+	}
+	return result.Runs[0].Hops, nil
 }
 
 // hopsOf is how many packets the flows of an fct.txt had, each times the links of its shortest way. Packets have
@@ -191,6 +242,12 @@ func typedRuns(photon string, list []typed, turns int) (rows []ran, err error) {
 	defer func() { _ = os.RemoveAll(folder) }()
 	written := map[string]bool{}
 	for _, t := range list {
+		if t.files == nil {
+			if err := writeLarge(folder); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if !written[t.files.name] {
 			if _, err := t.files.write(folder); err != nil {
 				return nil, err
@@ -232,15 +289,15 @@ func medians(runs []ran) ran {
 
 // printRuns prints what `photon run` took.
 func printRuns(w io.Writer, rows []ran) error {
-	fmt.Fprintf(w, "\nphoton run, from its start to its end, an acknowledgement for each packet:\n")
-	t := table.New(1, "files", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3")
+	fmt.Fprintf(w, "\nphoton run, from its start to its end:\n")
+	t := table.New(1, "files", "acknowledgement per", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3")
 	for i := range rows {
 		r := &rows[i]
 		by := "–"
 		if r.XNS3 > 0 {
 			by = fmt.Sprintf("%.1f", r.XNS3)
 		}
-		t.Row(r.Name, r.Cores, fmt.Sprintf("%.2f", r.Rate/1e6), fmt.Sprintf("%.2f", r.Wall), fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by)
+		t.Row(r.Name, r.Ack, r.Cores, fmt.Sprintf("%.2f", r.Rate/1e6), fmt.Sprintf("%.2f", r.Wall), fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by)
 	}
 	if err := t.Print(w); err != nil {
 		return err

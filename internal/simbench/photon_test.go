@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"photon/lab/experiment"
 	"photon/lab/hpccfiles"
 )
 
@@ -116,5 +118,25 @@ func TestMedians(t *testing.T) {
 	}
 	if x := runs[0].timesNS3(0); x != 0 {
 		t.Errorf("%v times what is not known", x)
+	}
+}
+
+// The experiment of 10 000 hosts can be checked. All its flows would take seconds to count.
+func TestLargeExperiment(t *testing.T) {
+	b, err := files.ReadFile(largeName + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.ReplaceAll(b, []byte("end: 1ms"), []byte("end: 1us"))
+	e, err := experiment.Parse(largeName, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := e.Plan()
+	if err != nil || len(plan.Hosts()) != 10_000 {
+		t.Error(len(plan.Hosts()), err)
+	}
+	if e.ID != "bench/"+largeName {
+		t.Errorf("%s is not where its hops are looked for", e.ID)
 	}
 }

@@ -97,7 +97,7 @@ func (s *checkpoints) save(j *Job, l Watcher) error {
 	}
 	defer func() { _ = f.Cleanup() }()
 	w := bufio.NewWriter(f)
-	if err := encode(w, &k, r.ended); err != nil {
+	if err := k.write(w, r.ended); err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
@@ -109,7 +109,7 @@ func (s *checkpoints) save(j *Job, l Watcher) error {
 // chunk is how many flows of a checkpoint are written at a time.
 const chunk = 4096
 
-func encode(w io.Writer, k *checkpoint, ended iter.Seq[measure.Ended]) error {
+func (k *checkpoint) write(w io.Writer, ended iter.Seq[measure.Ended]) error {
 	to := gob.NewEncoder(w)
 	if err := to.Encode(k); err != nil {
 		return err
@@ -131,7 +131,7 @@ func encode(w io.Writer, k *checkpoint, ended iter.Seq[measure.Ended]) error {
 	return to.Encode([]measure.Ended{})
 }
 
-func decode(r io.Reader, k *checkpoint) (ended []measure.Ended, err error) {
+func (k *checkpoint) read(r io.Reader) (ended []measure.Ended, err error) {
 	from := gob.NewDecoder(r)
 	if err := from.Decode(k); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (s *checkpoints) load(j *Job) bool {
 	}
 	defer f.Close()
 	var k checkpoint
-	ended, err := decode(bufio.NewReader(f), &k)
+	ended, err := k.read(bufio.NewReader(f))
 	if err != nil {
 		return false
 	}
