@@ -55,11 +55,14 @@ func TestHangupEnds(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	dir := t.TempDir()
-	file := filepath.Join(dir, "many.yaml")
-	if err := os.WriteFile(file, []byte(manyRuns), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for _, nohup := range []bool{false, true} {
+		text, file := manyRuns, filepath.Join(dir, "many.yaml")
+		if !nohup {
+			text = strings.Replace(text, "repeat: 8", "repeat: 8000", 1) // it has not ended when the signal comes
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		out := filepath.Join(dir, fmt.Sprint(nohup))
 		c, said := photon(ctx, nil, "run", file, "--out", out)
 		if nohup {
