@@ -102,8 +102,8 @@ func (e *Experiment) checkTimes() error {
 	if e.Duration <= 0 {
 		return &ofKey{[]string{"duration"}, errors.New("duration must be there, and positive")}
 	}
-	if e.Measure.Sample == 0 && !e.Measure.samples() {
-		e.Measure.Sample = max(e.Duration/unsampled, units.Nanosecond) // of the live page alone
+	if e.Measure.Sample == 0 && !e.Measure.Samples() {
+		e.Measure.Sample = max(e.Duration/unsampled, units.Nanosecond)
 	}
 	if e.Measure.Sample <= 0 {
 		return &ofKey{[]string{"measure", "sample"}, errors.New("measure: sample must be there, and positive")}

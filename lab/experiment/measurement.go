@@ -296,8 +296,8 @@ func (m *Measure) Deadlocks() (hold units.Time, ok bool) {
 	return hold, ok
 }
 
-// samples reports whether anything is made of samples.
-func (m *Measure) samples() bool {
+// Samples reports whether anything is made of samples.
+func (m *Measure) Samples() bool {
 	_, deadlocks := m.Deadlocks()
 	return m.Kind.IsSet() || m.Probes != nil || deadlocks
 }

@@ -13,16 +13,20 @@ import (
 
 	"photon/lab/build"
 	"photon/lab/experiment"
+	"photon/lab/topology"
 	"photon/lab/web"
 	"photon/units"
 )
 
 // The page's values of a run are sampled apart from what the run measures. Sampling
-// only reads counters, so the run is the same with and without it. A run has the same
-// number of spans whatever its length, and each is sampled a few times.
+// only reads counters, so the run is the same with and without it. A run has 300 spans, each
+// of which is sampled a few times. In a large network it has fewer, down to a hundred, if its
+// links have long delays: the simulator would stop more often than once in a few of them, and be slow.
 const (
-	spans          = 300
-	samplesPerSpan = 4
+	mostSpans     = 300
+	mostPerSpan   = 4
+	delaysPerLook = 4
+	leastLooks    = 100 // of a run, however short
 	// Beyond these bounds lines are of groups of flows, of switches, of layers.
 	mostFlowLines = 12
 	mostFlowsRead = 20000
@@ -34,6 +38,9 @@ type recorder struct {
 	// The run never waits for mu: while the page reads, it skips a sample.
 	mu       sync.Mutex
 	duration units.Time
+	look     units.Time // from one sample to the next
+	perSpan  int        // samples
+	spans    int
 	n        int // spans that have ended
 	total    trace
 	queue    trace // the longest
@@ -70,16 +77,28 @@ type trace struct {
 // Watch starts sampling a run.
 func (l *recorder) Watch(e *experiment.Experiment, n *build.Network) {
 	l.mu.Lock()
-	l.duration, l.network = e.Duration, n
+	l.network = n
+	l.divide(e.Duration, n.Plan)
 	l.lines()
 	l.mu.Unlock()
-	n.World.Every(l.width()/samplesPerSpan, l.sample)
+	n.World.Every(l.look, l.sample)
+}
+
+// divide decides how often a run is sampled.
+func (l *recorder) divide(duration units.Time, plan *topology.Plan) {
+	delay := units.Never / delaysPerLook
+	for _, c := range plan.Cables {
+		delay = min(delay, c.Link.Delay)
+	}
+	l.duration, l.look, l.perSpan = duration, max(1, duration/(mostSpans*mostPerSpan)), mostPerSpan
+	if slow := min(delaysPerLook*delay, duration/leastLooks); len(plan.Cables) > mostPlaces && slow > l.look {
+		l.look, l.perSpan = slow, int((duration+mostSpans*slow-1)/(mostSpans*slow))
+	}
+	l.spans = min(mostSpans, max(1, int(duration/l.width())))
 }
 
 // width is a span's, a multiple of the time between looks.
-func (l *recorder) width() units.Time {
-	return samplesPerSpan * max(1, l.duration/(spans*samplesPerSpan))
-}
+func (l *recorder) width() units.Time { return units.Time(l.perSpan) * l.look }
 
 // lines decides which flows, queues and pauses get a line each.
 func (l *recorder) lines() {
@@ -201,7 +220,7 @@ func (l *recorder) sample(now units.Time) {
 // endSpans ends the spans up to an instant.
 func (l *recorder) endSpans(now units.Time) {
 	n := l.network
-	upTo, seconds := min(spans, int(now/l.width())), (now - l.since).Seconds()
+	upTo, seconds := min(l.spans, int(now/l.width())), (now - l.since).Seconds()
 	per := func(is uint64, was *uint64) float64 {
 		d := is - min(is, *was)
 		*was = is
@@ -295,13 +314,13 @@ const mostShown = 10
 // document copies the values from a span on, and all details if they are wanted.
 func (l *recorder) document(from int, details bool) tracesDocument {
 	l.mu.Lock()
-	c := recorder{duration: l.duration, n: l.n, total: l.total, queue: l.queue, paused: l.paused, notified: l.notified}
+	c := recorder{duration: l.duration, look: l.look, perSpan: l.perSpan, spans: l.spans, n: l.n, total: l.total, queue: l.queue, paused: l.paused, notified: l.notified}
 	if details {
 		c.flows, c.queues, c.stops = slices.Clone(l.flows), slices.Clone(l.queues), slices.Clone(l.stops)
 	}
 	l.mu.Unlock() // what was appended stays as it is
 	from = min(max(0, from), c.n)
-	s := tracesDocument{N: c.n, Spans: spans, Duration: (spans * c.width()).Seconds(), From: from}
+	s := tracesDocument{N: c.n, Spans: c.spans, Duration: (units.Time(c.spans) * c.width()).Seconds(), From: from}
 	part := func(t trace) web.Numbers { return numbers(t.values[from:c.n]) }
 	s.Total, s.Queue, s.Paused, s.Notifications = part(c.total), part(c.queue), part(c.paused), part(c.notified)
 	whole := func(list []trace) (lines []lineDocument) {
@@ -340,8 +359,9 @@ func (s *tracesDocument) recorder() *recorder {
 		}
 		return list
 	}
+	duration, spans := units.Time(math.Round(s.Duration*float64(units.Second))), max(1, s.Spans)
 	return &recorder{
-		duration: units.Time(math.Round(s.Duration * float64(units.Second))), n: s.N,
+		duration: duration, look: duration / units.Time(spans), perSpan: 1, spans: spans, n: s.N,
 		total: line("", s.Total), queue: line("", s.Queue), paused: line("", s.Paused), notified: line("", s.Notifications),
 		flows: lines(s.Flows), queues: lines(s.Queues), stops: lines(s.Stops),
 	}

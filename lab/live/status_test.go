@@ -58,7 +58,7 @@ func TestLookingChangesNothing(t *testing.T) {
 				t.Errorf("%s %s: the trace is %s with somebody who looks, and %s without", e.ID, name, got, golden[e.ID+" "+name])
 			}
 			s := l.document(0, true)
-			if s.N != spans || len(s.Total) != spans || len(s.Notifications) != spans || slices.Max(s.Total) <= 0 {
+			if s.N != l.spans || l.spans < leastLooks || len(s.Total) != s.N || len(s.Notifications) != s.N || slices.Max(s.Total) <= 0 {
 				t.Errorf("%s %s: %d spans were seen, sending up to %v", e.ID, name, s.N, s.Total)
 			}
 			for _, lines := range [][]lineDocument{s.Flows, s.Queues, s.Stops} {
@@ -94,8 +94,8 @@ func TestSamplesShowTheRun(t *testing.T) {
 		s := l.document(0, true)
 		documents[use.Name.V] = s
 		mean := 0.0
-		for _, v := range s.Total[spans/2:] {
-			mean += v / (spans / 2)
+		for _, v := range s.Total[mostSpans/2:] {
+			mean += v / (mostSpans / 2)
 		}
 		if mean < 9.5e9 || mean > 10.1e9 {
 			t.Errorf("%s: the hosts send %v bit/s in the second half", use.Name.V, mean)
@@ -108,14 +108,14 @@ func TestSamplesShowTheRun(t *testing.T) {
 			t.Errorf("%s: flows %v, queues %v", use.Name.V, s.Flows, s.Queues)
 		}
 		// From a span on, what comes after is told.
-		rest := l.document(spans-10, false)
-		if rest.From != spans-10 || !slices.Equal(rest.Total, s.Total[spans-10:]) || rest.Flows != nil {
+		rest := l.document(mostSpans-10, false)
+		if rest.From != mostSpans-10 || !slices.Equal(rest.Total, s.Total[mostSpans-10:]) || rest.Flows != nil {
 			t.Errorf("%s: %+v", use.Name.V, rest)
 		}
 	}
 	none, pcn := documents["none"], documents["pcn"]
-	if slices.Max(none.Paused[spans/2:]) == 0 || slices.Max(pcn.Paused[spans/2:]) != 0 || len(none.Stops) == 0 {
-		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[spans/2:], pcn.Paused[spans/2:])
+	if slices.Max(none.Paused[mostSpans/2:]) == 0 || slices.Max(pcn.Paused[mostSpans/2:]) != 0 || len(none.Stops) == 0 {
+		t.Errorf("pauses in the second half: none %v, pcn %v", none.Paused[mostSpans/2:], pcn.Paused[mostSpans/2:])
 	}
 	if slices.Max(none.Notifications) != 0 || slices.Max(pcn.Notifications) == 0 {
 		t.Error("CNPs: of none there are some, or of pcn none")
@@ -161,7 +161,7 @@ func TestRecordingsAreSampled(t *testing.T) {
 	all := func(v []float64, want float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return x != want })
 	}
-	if s.N != spans || !all(s.Total, 1e9) || !all(s.Notifications, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
+	if s.N != mostSpans || !all(s.Total, 1e9) || !all(s.Notifications, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
 		t.Errorf("%+v", s)
 	}
 	if len(s.Flows) != 1 || s.Flows[0].Name != "H0>H1" || !all(s.Flows[0].Values, 0.8e9) || len(s.Queues) != 1 || s.Queues[0].Name != "S0>H1" || len(s.Stops) != 1 || !all(s.Stops[0].Values, 1) {
@@ -256,7 +256,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%+v", run)
 		}
 	}
-	if got := asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:290,99:0&details=1"); len(got) != 2 || got["0"].N != spans || len(got["0"].Queue) != spans || got["0"].Flows != nil ||
+	if got := asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:290,99:0&details=1"); len(got) != 2 || got["0"].N != mostSpans || len(got["0"].Queue) != mostSpans || got["0"].Flows != nil ||
 		len(got["1"].Queue) != 10 || len(got["1"].Flows) != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -305,7 +305,7 @@ func TestStatusOfSavedRuns(t *testing.T) {
 	if none != 0 || all != 2 {
 		t.Fatalf("%d and %d runs were not run again", none, all)
 	}
-	if len(first) != 2 || first["0"].N != spans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 || !reflect.DeepEqual(first, again) {
+	if len(first) != 2 || first["0"].N != mostSpans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 || !reflect.DeepEqual(first, again) {
 		t.Errorf("first %+v\nthen %+v", first, again)
 	}
 }

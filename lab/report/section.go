@@ -155,7 +155,10 @@ func parameterRows(e *experiment.Experiment, quick bool) (rows []web.Parameter) 
 	for _, p := range e.Parameters.Settings() {
 		rows = append(rows, web.Parameter{Name: parameterName(p.Name), Value: p.Value, Source: p.Source})
 	}
-	run := fmt.Sprintf("%v, sampled every %v", e.Lasts(quick), e.Measure.Sample)
+	run := e.Lasts(quick).String()
+	if e.Measure.Samples() {
+		run += fmt.Sprintf(", sampled every %v", e.Measure.Sample)
+	}
 	if e.Repeat > 1 {
 		run += fmt.Sprintf(", %d seeds", e.Repeat)
 	}
