@@ -16,6 +16,9 @@ type Flows struct {
 	count   int
 	readers []*experiment.FlowReader // of flows that are still to be drawn
 	kinds   []*experiment.FlowKind   // of flows that are over
+
+	again   []Flow // those of a page that are over, for who asks for single ones
+	againOf int    // its number, and one
 }
 
 // flowPage is pageFlows flows in a row, the last page fewer.
@@ -79,14 +82,20 @@ func (f *Flows) Add(flow Flow) {
 // Len is how many there are.
 func (f *Flows) Len() int { return f.count }
 
-// At is a flow by its number. Of one that is over it is a copy.
+// At is a flow by its number. Of one that is over it is a copy, which is valid until another one is asked for. While
+// hosts run side by side they may ask for those that have not ended.
 func (f *Flows) At(i int) *Flow {
-	p := &f.pages[i/pageFlows]
+	k := i / pageFlows
+	p := &f.pages[k]
 	switch {
 	case p.over != nil:
-		flow := new(Flow)
-		f.unpack(flow, &p.over[i%pageFlows])
-		return flow
+		if f.againOf != k+1 {
+			f.again, f.againOf = slices.Grow(f.again[:0], pageFlows)[:len(p.over)], k+1
+			for n := range p.over {
+				f.unpack(&f.again[n], &p.over[n])
+			}
+		}
+		return &f.again[i%pageFlows]
 	case p.flows == nil || p.missing > 0:
 		f.draw(i)
 	}
