@@ -108,7 +108,11 @@ func Finish(out string) (all []*Finished, missing []string, err error) {
 	}
 	all = slices.DeleteFunc(all, func(f *Finished) bool { return f == nil })
 	if len(all) == 0 {
-		return nil, nil, fmt.Errorf("%s: there are no results of any experiment", out)
+		own := ""
+		if pages, _ := filepath.Glob(filepath.Join(out, "*", "report.html")); len(pages) > 0 { // the pattern is right
+			own = fmt.Sprintf(" that comes with photon (the report of your own is %s)", pages[0])
+		}
+		return nil, nil, fmt.Errorf("%s: there are no results of any experiment%s", out, own)
 	}
 	return all, missing, nil
 }
