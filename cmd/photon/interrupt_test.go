@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -54,6 +55,9 @@ func TestSecondInterruptEnds(t *testing.T) {
 func TestHangupEnds(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP) // programs that the tests start ignore it if the tests were started with nohup
+	defer signal.Stop(caught)
 	dir := t.TempDir()
 	for _, nohup := range []bool{false, true} {
 		text, file := manyRuns, filepath.Join(dir, "many.yaml")
