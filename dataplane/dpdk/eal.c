@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include "ph.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -104,6 +106,60 @@ struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int con
 	}
 	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
 	return mp;
+}
+
+/* A pool that can grow to `most` buffers. Its memory is a range of addresses of its own, in which only what was
+ * populated is resident; `next` is where it goes on. */
+struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, uint16_t room, uint8_t **next)
+{
+	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
+	struct rte_mempool *mp;
+	void *at;
+
+	mp = rte_mempool_create_empty(name, most, sizeof(struct rte_mbuf) + room, 512, sizeof(priv),
+				      rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	if (mp == NULL)
+		return NULL;
+	rte_pktmbuf_pool_init(mp, &priv);
+	at = mmap(NULL, (size_t)most * ph_object(mp), PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED) {
+		rte_errno = errno;
+		rte_mempool_free(mp);
+		return NULL;
+	}
+	*next = at;
+	if (ph_grow(mp, n, next) < 0) {
+		rte_mempool_free(mp);
+		munmap(at, (size_t)most * ph_object(mp));
+		return NULL;
+	}
+	return mp;
+}
+
+/* What a buffer takes, with what the pool keeps beside it. */
+size_t ph_object(struct rte_mempool *mp)
+{
+	return mp->header_size + mp->elt_size + mp->trailer_size;
+}
+
+/* Adds buffers to a pool that grows, until there are n. Nobody uses it meanwhile. */
+int ph_grow(struct rte_mempool *mp, unsigned n, uint8_t **next)
+{
+	unsigned before = mp->populated_size, i = 0;
+	size_t len = (n - before) * ph_object(mp);
+	struct rte_mempool_objhdr *h;
+	int got = rte_mempool_populate_iova(mp, (char *)*next, RTE_BAD_IOVA, len, NULL, NULL);
+
+	if (got < 0)
+		return got;
+	*next += len;
+	STAILQ_FOREACH(h, &mp->elt_list, next) {
+		if (i >= before)
+			rte_pktmbuf_init(mp, NULL, (uint8_t *)h + sizeof(*h), i);
+		i++;
+	}
+	return got;
 }
 
 struct span {

@@ -41,9 +41,11 @@ var eal struct {
 	base   unsafe.Pointer // lowest mbuf
 	span   uintptr        // bytes from it to the end of the highest
 	frames int
-	cards  bool // the PCI bus is there
-	size   int  // bytes of an mbuf's data room beyond the headroom
-	worlds int
+	most   int        // it may grow to so many
+	next   *C.uint8_t // where it goes on
+	cards  bool       // the PCI bus is there
+	size   int        // bytes of an mbuf's data room beyond the headroom
+	worlds int      // that are not closed
 	words  *os.File // what drivers have against a device; nil: they say it themselves (see listen)
 }
 
@@ -70,6 +72,9 @@ func startEAL(o Options) error {
 		megabytes := 64 + (o.Frames*(o.FrameSize+512))>>20
 		if left := memory() >> 20; left > 0 && uint64(megabytes) > left {
 			return fmt.Errorf("no memory for %d frame buffers of %d bytes: they take %d MB, and %d MB are left (a smaller buffer, or fewer `frames`)", o.Frames, o.FrameSize, megabytes, left)
+		}
+		if o.grows() {
+			megabytes = 64 + o.Most*16>>20 // the buffers are elsewhere
 		}
 		args = append(args, "--no-huge", "--no-shconf", "-m", fmt.Sprint(megabytes))
 	}
@@ -104,14 +109,20 @@ func startEAL(o Options) error {
 	if o.Hugepages {
 		contiguous = 1
 	}
-	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint16_t(o.FrameSize+C.RTE_PKTMBUF_HEADROOM), contiguous)
+	eal.most = o.Frames
+	if o.grows() {
+		eal.most = o.Most
+		eal.pool = C.ph_pool_grows(name, C.uint(o.Frames), C.uint(o.Most), C.uint16_t(o.FrameSize+C.RTE_PKTMBUF_HEADROOM), &eal.next)
+	} else {
+		eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint16_t(o.FrameSize+C.RTE_PKTMBUF_HEADROOM), contiguous)
+	}
 	if eal.pool == nil {
 		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
 	}
 	var low, high *C.uint8_t
 	C.ph_span(eal.pool, &low, &high)
 	eal.base = unsafe.Pointer(low)
-	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
+	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base) + uintptr(eal.most-o.Frames)*uintptr(C.ph_object(eal.pool))
 	eal.frames, eal.size, eal.cards = o.Frames, o.FrameSize, len(o.PCI) > 0
 	if !slices.ContainsFunc(o.EAL, func(a string) bool { return strings.HasPrefix(a, "--log-level") }) {
 		if fd, err := unix.MemfdCreate("drivers", unix.MFD_CLOEXEC); err == nil {
@@ -181,6 +192,27 @@ func affinity() []int {
 		all[i] = int(cores[i])
 	}
 	return all
+}
+
+// grows reports whether the pool can get more buffers later.
+func (o *Options) grows() bool { return o.Most > o.Frames && !o.Hugepages }
+
+// growPool adds buffers to the pool until there are so many, if there is memory for them.
+func growPool(frames int) error {
+	eal.Lock()
+	defer eal.Unlock()
+	if frames <= eal.frames || eal.worlds > 0 {
+		return nil
+	}
+	bytes := uint64(frames-eal.frames) * uint64(C.ph_object(eal.pool))
+	if left := memory(); left > 0 && bytes > left {
+		return fmt.Errorf("no memory for %d frame buffers: %d more take %d MB, and %d MB are left", frames, frames-eal.frames, bytes>>20, left>>20)
+	}
+	if n := C.ph_grow(eal.pool, C.uint(frames), &eal.next); n < 0 {
+		return fmt.Errorf("no memory for %d frame buffers: %s", frames, strerror(-int(n)))
+	}
+	eal.frames = frames
+	return nil
 }
 
 // freeFrames is how many buffers are in the pool, caches included.

@@ -20,6 +20,9 @@ int ph_errno(void);
 int ph_pin(int core);
 int ph_affinity(int *cores, int max);
 struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int contiguous);
+struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, uint16_t room, uint8_t **next);
+size_t ph_object(struct rte_mempool *mp);
+int ph_grow(struct rte_mempool *mp, unsigned n, uint8_t **next);
 void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 
 /* device.c */

@@ -135,9 +135,17 @@ func New(o Options) (World, error) {
 	if err := initEAL(o); err != nil {
 		return nil, err
 	}
+	if o.Frames <= eal.most {
+		if err := growPool(o.Frames); err != nil {
+			return nil, err
+		}
+	}
 	if o.Frames > eal.frames || o.FrameSize > eal.size {
 		return nil, fmt.Errorf("%d frames of %d bytes: this process has made its pool, of %d frames of %d bytes", o.Frames, o.FrameSize, eal.frames, eal.size)
 	}
+	eal.Lock()
+	eal.worlds++
+	eal.Unlock()
 	w := &world{options: o, opened: map[uint16]bool{}, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
 	w.lap.do, w.lap.brief = w.setBack, true
@@ -493,6 +501,9 @@ func (w *world) Close() error {
 		return nil
 	}
 	w.closed = true
+	eal.Lock()
+	eal.worlds--
+	eal.Unlock()
 	for i := range w.nodes {
 		w.nodes[i].node.Close()
 	}

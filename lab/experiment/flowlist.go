@@ -5,15 +5,17 @@ import (
 
 	"photon/lab/topology"
 	"photon/lab/workload"
+	"photon/units"
 )
 
 // FlowList is all flows of a run, by their numbers. Those of a workload need not be in memory: they are drawn whenever
 // somebody asks for them, the same each time.
 type FlowList struct {
-	Sent     []int // by node: how many flows it sends
-	Received []int // by node: how many are for it
-	Endless  int   // flows without a size
-	Stops    bool  // some are stopped
+	Sent     []int      // by node: how many flows it sends
+	Received []int      // by node: how many are for it
+	Endless  int        // flows without a size
+	Bytes    units.Size // of the others
+	Stops    bool       // some are stopped
 
 	parts  []flowPart
 	count  int
@@ -152,7 +154,7 @@ func (l *FlowList) survey(p *topology.Plan) error {
 		each := func(f *Flow) {
 			l.Sent[f.From]++
 			l.Received[f.To]++
-			if f.Size == 0 {
+			if l.Bytes += f.Size; f.Size == 0 {
 				l.Endless++
 			}
 			l.Stops = l.Stops || f.Stop > 0

@@ -42,14 +42,18 @@ type runResult struct {
 const mostGarbage = 256 << 20
 
 // newWorld makes an empty world.
-func newWorld(o Options) (fabric.World, error) {
+func newWorld(o Options, e *experiment.Experiment, seed uint64) (fabric.World, error) {
 	switch o.World {
 	case "sim":
 		w := sim.New()
 		w.SetParts(o.Cores)
 		return w, nil
 	case "dpdk":
-		return dpdk.New(dpdk.Options{Dilation: o.Dilation})
+		n, err := frames(e, seed)
+		if err != nil {
+			return nil, err
+		}
+		return dpdk.New(dpdk.Options{Dilation: o.Dilation, Frames: n, Most: mostFrames})
 	}
 	return nil, fmt.Errorf("there is no world %q (%s)", o.World, strings.Join(experiment.Worlds, " or "))
 }
@@ -85,7 +89,7 @@ func (s *single) run(ctx context.Context) (r runResult, err error) {
 // inWorld is the run in a world of its own.
 func (s *single) inWorld(ctx context.Context) (r runResult, err error) {
 	begin := time.Now()
-	w, err := newWorld(s.o)
+	w, err := newWorld(s.o, s.e, s.seed)
 	if err != nil {
 		return r, err
 	}
