@@ -45,8 +45,8 @@ var eal struct {
 	next   *C.uint8_t // where it goes on
 	cards  bool       // the PCI bus is there
 	size   int        // bytes of an mbuf's data room beyond the headroom
-	worlds int      // that are not closed
-	words  *os.File // what drivers have against a device; nil: they say it themselves (see listen)
+	worlds int        // that are not closed
+	words  *os.File   // what drivers have against a device; nil: they say it themselves (see listen)
 }
 
 // initEAL starts DPDK, the first time, for a world with options o.
@@ -195,7 +195,7 @@ func affinity() []int {
 }
 
 // grows reports whether the pool can get more buffers later.
-func (o *Options) grows() bool { return o.Most > o.Frames && !o.Hugepages }
+func (o *Options) grows() bool { return o.Most > 0 && o.Most >= o.Frames && !o.Hugepages }
 
 // growPool adds buffers to the pool until there are so many, if there is memory for them.
 func growPool(frames int) error {

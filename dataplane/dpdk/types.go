@@ -20,7 +20,7 @@ type Options struct {
 	Hugepages bool       // use them; else ordinary memory
 	PCI       []string   // devices that DPDK may take from the PCI bus, by address
 	Frames    int        // frame buffers; 32768
-	Most      int        // how many a later world of the process may ask for, in ordinary memory; as many
+	Most      int        // so many a later world of the process may have, and Frames take half of the memory at most; 0: neither
 	FrameSize int        // longest frame in bytes, without FCS, with two tags; 2048
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
 	Gap       units.Time // between two polls for which cards' receive rings have room; 0: as it comes

@@ -108,15 +108,21 @@ type request struct {
 	done  atomic.Bool // not a channel: its lock is one that a worker would wait for
 }
 
+// usualFrames is how many frame buffers there are.
+const usualFrames = 32768
+
 // New starts DPDK if this process has not, and returns an empty world.
 func New(o Options) (World, error) {
 	o.Workers = max(o.Workers, 1)
 	o.Dilation = max(o.Dilation, 1)
 	if o.Frames == 0 {
-		o.Frames = 32768
+		o.Frames = usualFrames
 	}
 	if o.FrameSize == 0 {
 		o.FrameSize = 2048
+	}
+	if left := memory(); o.grows() && left > 0 {
+		o.Frames = min(o.Frames, max(usualFrames, int(left/2)/(o.FrameSize+512)))
 	}
 	if len(o.Cores) == 0 { // the last ones, so that the first is left to everything else
 		all := affinity()
