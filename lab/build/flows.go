@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"photon/agent"
 	"photon/lab/experiment"
 	"photon/units"
 )
@@ -218,8 +219,31 @@ func (f *Flows) unpack(x *Flow, o *overFlow) {
 	}}
 	if o.sent {
 		x.There, x.Done, x.Forgot, x.End, x.Frames = true, true, true, o.end, uint64(o.frames)
-		x.Bytes, x.Notified = uint64(o.size)+uint64(o.headers), uint64(o.notified)
+		x.Bytes, x.Notified = o.bytes(), uint64(o.notified)
 	}
+}
+
+// overFlow is what is kept of a flow that is over, as long as no more is; else nil.
+func (f *Flows) overFlow(i int) *overFlow {
+	if over := f.pages[i/pageFlows].over; over != nil {
+		return &over[i%pageFlows]
+	}
+	return nil
+}
+
+// bytes is how many its receiver had.
+func (o *overFlow) bytes() uint64 {
+	if !o.sent {
+		return 0
+	}
+	return uint64(o.size) + uint64(o.headers)
+}
+
+// state is what can be seen of it at its sender.
+func (o *overFlow) state() agent.FlowState {
+	return agent.FlowState{FlowCounts: agent.FlowCounts{
+		Frames: uint64(o.frames), Bytes: o.bytes(), Notified: uint64(o.notified),
+	}}
 }
 
 // kindOf is a kind's place among those of flows that are over.

@@ -178,3 +178,40 @@ measure: {sample: 100us}
 		t.Errorf("%d of %d flows were drawn before the run", there, n.Flows.Len())
 	}
 }
+
+// What is read of a flow that is over, again and again, is what its hosts said when it ended.
+func TestFlowsThatAreOverAreRead(t *testing.T) {
+	e := parsed(t, twoWorkloads)
+	run := func() *Network {
+		w := sim.New()
+		n, err := Build(e, w, e.Schemes[0], 1, Observer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(t.Context(), e.Duration); err != nil {
+			t.Fatal(err)
+		}
+		n.Collect()
+		return n
+	}
+	n := run()
+	AddAllAtStart = true // nothing is forgotten
+	defer func() { AddAllAtStart = false }()
+	whole, packed := run(), 0
+	now := e.Duration
+	for i := range n.Flows.Len() {
+		if n.Flows.overFlow(i) != nil {
+			packed++
+		}
+		if got, want := n.Received(i), whole.Received(i); got != want {
+			t.Fatalf("flow %d: %d bytes were received, and %d where nothing is forgotten", i, got, want)
+		}
+		got, want := n.Flow(now, i), whole.Flow(now, i)
+		if got.Frames != want.Frames || got.Bytes != want.Bytes || got.Notified != want.Notified || got.Active != want.Active {
+			t.Fatalf("flow %d is %+v, and %+v where nothing is forgotten", i, got, want)
+		}
+	}
+	if packed == 0 {
+		t.Error("no flows are packed")
+	}
+}

@@ -96,7 +96,12 @@ func (n *Network) Arrivals() []units.Time {
 func QP(flow int) uint32 { return uint32(flow + 1) }
 
 // Flow is what can be seen of a flow at its sender; Collect comes before it.
-func (n *Network) Flow(now units.Time, i int) agent.FlowState { return n.StateOf(now, n.Flows.At(i)) }
+func (n *Network) Flow(now units.Time, i int) agent.FlowState {
+	if o := n.Flows.overFlow(i); o != nil { // probes read all flows of a group again and again
+		return o.state()
+	}
+	return n.StateOf(now, n.Flows.At(i))
+}
 
 // StateOf is the same of a flow that is at hand.
 func (n *Network) StateOf(now units.Time, f *Flow) agent.FlowState {
@@ -450,6 +455,9 @@ func (n *Network) DataSent() (sum uint64) {
 
 // Received is how many bytes of a flow arrived in order.
 func (n *Network) Received(i int) uint64 {
+	if o := n.Flows.overFlow(i); o != nil {
+		return o.bytes()
+	}
 	f := n.Flows.At(i)
 	if f.Forgot {
 		return f.Bytes
