@@ -36,3 +36,29 @@ func TestFrugal(t *testing.T) {
 	}
 	runtime.KeepAlive(live)
 }
+
+// Runs that overlap, one after the other, are not frugal because one of them was large that has long ended.
+func TestFrugalWhileItIsLarge(t *testing.T) {
+	percent := func() int {
+		p := debug.SetGCPercent(-1)
+		debug.SetGCPercent(p)
+		return p
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(80))
+	live := make([]byte, 64<<20)
+	end := memory.Frugal(8 << 20)
+	if p := percent(); p > 13 {
+		t.Errorf("%d %% of 64 MiB, where 8 MiB were asked for", p)
+	}
+	runtime.KeepAlive(live)
+	live = nil
+	for range 3 {
+		next := memory.Frugal(8 << 20)
+		end()
+		end = next
+	}
+	if p := percent(); p != 80 {
+		t.Errorf("%d %% of almost nothing, and 80 at first", p)
+	}
+	end()
+}

@@ -31,6 +31,9 @@ func leadOf(flows int, within units.Time) units.Time {
 type dueFlows struct {
 	order     []int32 // in the order of their starts
 	next, end int     // else those from next to before end, which start in that order
+
+	number int        // the first of them
+	start  units.Time // when it starts
 }
 
 // first is the one that starts first; false: there are no more.
@@ -59,19 +62,44 @@ func (n *Network) canWait() bool {
 // AddAllAtStart may be set by tests: senders know of all flows from the beginning.
 var AddAllAtStart bool
 
-// earliest is the flow that is to be added next, and where it is; false: there are no more.
-func (n *Network) earliest() (f *Flow, i int, of *dueFlows) {
-	for k := range n.due {
-		d := &n.due[k]
-		number, ok := d.first()
-		if !ok {
-			continue
-		}
-		if x := n.Flows.At(number); of == nil || x.Start < f.Start || x.Start == f.Start && number < i {
-			f, i, of = x, number, d
-		}
+// isBefore reports whether the first of some flows that are due is to be added before that of others.
+func (d *dueFlows) isBefore(o *dueFlows) bool {
+	return d.start < o.start || d.start == o.start && d.number < o.number
+}
+
+// look looks up the first one; false: there are no more.
+func (n *Network) look(d *dueFlows) (ok bool) {
+	if d.number, ok = d.first(); ok {
+		d.start = n.Flows.At(d.number).Start
 	}
-	return f, i, of
+	return ok
+}
+
+// sink moves one of n.due, a heap, down to where it belongs: there may be thousands of workloads.
+func (n *Network) sink(k int) {
+	for {
+		least := k
+		for child := 2*k + 1; child <= 2*k+2 && child < len(n.due); child++ {
+			if n.due[child].isBefore(&n.due[least]) {
+				least = child
+			}
+		}
+		if least == k {
+			return
+		}
+		n.due[k], n.due[least] = n.due[least], n.due[k]
+		k = least
+	}
+}
+
+// popDue takes the flow away that is to be added next.
+func (n *Network) popDue() {
+	if n.due[0].pop(); !n.look(&n.due[0]) {
+		last := len(n.due) - 1
+		n.due[0] = n.due[last]
+		n.due = n.due[:last]
+	}
+	n.sink(0)
 }
 
 // addWhenDue arranges that flows are added to their senders shortly before they start.
@@ -83,20 +111,25 @@ func (n *Network) addWhenDue(lead units.Time) error {
 	for k := range n.due {
 		slices.SortStableFunc(n.due[k].order, func(a, b int32) int { return cmp.Compare(n.Flows.At(int(a)).Start, n.Flows.At(int(b)).Start) })
 	}
+	for k := range n.due {
+		n.look(&n.due[k]) // each has some
+	}
+	for k := len(n.due)/2 - 1; k >= 0; k-- {
+		n.sink(k)
+	}
 	add := func(now units.Time) (next units.Time, err error) {
-		for {
-			f, i, of := n.earliest()
-			switch {
-			case of == nil:
-				return units.Never, nil
-			case f.Start >= now+lead:
-				return f.Start - lead, nil
+		for len(n.due) > 0 {
+			d := &n.due[0]
+			if d.start >= now+lead {
+				return d.start - lead, nil
 			}
-			of.pop()
+			i := d.number
+			n.popDue()
 			if err := n.addFlow(now, i); err != nil {
 				return 0, err
 			}
 		}
+		return units.Never, nil
 	}
 	n.World.(*sim.World).EveryBusy(lead, func(now units.Time) (idle units.Time) {
 		n.forget()

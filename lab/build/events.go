@@ -29,11 +29,7 @@ func (n *Network) Schedule(e *experiment.Experiment) error {
 func (n *Network) changes(e *experiment.Experiment) (list []change, err error) {
 	for _, f := range n.Flows.Present() {
 		if f.Stop > 0 {
-			list = append(list, change{f.Stop, func(now units.Time) {
-				if n.Collect(); !f.Done { // its place may be another's
-					n.Hosts[f.From].StopFlow(now, int(f.Slot))
-				}
-			}})
+			list = append(list, change{f.Stop, func(now units.Time) { n.stop(now, f) }})
 		}
 	}
 	for _, ev := range e.Events {
@@ -75,14 +71,14 @@ func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 	return func(now units.Time) {
 		n.Collect()
 		for _, f := range n.Flows.Present() {
-			if f.Group != ev.Flow.V {
+			if f.Group != ev.Flow.V || f.Done || f.Stopped { // the place of one that sends no more may be another's
 				continue
 			}
 			h := n.Hosts[f.From]
-			if ev.Rate.IsSet() && !f.Done {
+			if ev.Rate.IsSet() {
 				h.SetLimit(now, int(f.Slot), ev.Rate.V)
 			}
-			if ev.Cap.IsSet() && !f.Done {
+			if ev.Cap.IsSet() {
 				n.shares[h.Hash(int(f.Slot))] = marking.Share{Weight: f.Weight, Max: ev.Cap.V}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"photon/agent"
 	"photon/lab/experiment"
 	"photon/units"
 )
@@ -24,7 +25,7 @@ type Flows struct {
 // flowPage is pageFlows flows in a row, the last page fewer.
 type flowPage struct {
 	flows   []Flow     // nil: none was asked for, or all are over
-	missing int        // so many of them are to be drawn
+	missing int        // so many of them are to be drawn, which are of no kind yet
 	open    int        // so many are not over
 	over    []overFlow // what is kept of them when all are, or none was ever sent; else nil
 }
@@ -96,7 +97,7 @@ func (f *Flows) At(i int) *Flow {
 			}
 		}
 		return &f.again[i%pageFlows]
-	case p.flows == nil || p.missing > 0:
+	case p.flows == nil || p.missing > 0 && p.flows[i%pageFlows].FlowKind == nil:
 		f.draw(i)
 	}
 	return &p.flows[i%pageFlows]
@@ -133,13 +134,17 @@ func (f *Flows) Present() iter.Seq2[int, *Flow] {
 	}
 }
 
-// draw draws flows until one and the others of its page are there.
+// draw draws a flow, with those of its workload that are before it and the others that are in its page. Those of
+// other workloads are left: one that begins late has many flows before those of one that begins early.
 func (f *Flows) draw(i int) {
-	last := min((i/pageFlows+1)*pageFlows, f.count)
-	for _, r := range f.readers {
-		f.read(r, min(last, r.End()))
+	of := slices.IndexFunc(f.readers, func(r *experiment.FlowReader) bool { return r.Number() <= i && i < r.End() })
+	if of < 0 {
+		return
 	}
-	f.readers = slices.DeleteFunc(f.readers, func(r *experiment.FlowReader) bool { return r.Number() == r.End() })
+	r := f.readers[of]
+	if f.read(r, min((i/pageFlows+1)*pageFlows, r.End())); r.Number() == r.End() {
+		f.readers = slices.Delete(f.readers, of, of+1)
+	}
 }
 
 // read takes flows from a reader until it is before a number.
@@ -167,7 +172,10 @@ func (f *Flows) isOver(i int) {
 func (f *Flows) DrawRest() {
 	for k := range f.pages {
 		if p := &f.pages[k]; p.over == nil && (p.flows == nil || p.missing > 0) {
-			if f.draw(k * pageFlows); !slices.ContainsFunc(p.flows, func(x Flow) bool { return x.There }) {
+			for i := k * pageFlows; i < min((k+1)*pageFlows, f.count); i++ {
+				f.At(i)
+			}
+			if !slices.ContainsFunc(p.flows, func(x Flow) bool { return x.There }) {
 				f.shorten(p)
 			}
 		}
@@ -211,8 +219,31 @@ func (f *Flows) unpack(x *Flow, o *overFlow) {
 	}}
 	if o.sent {
 		x.There, x.Done, x.Forgot, x.End, x.Frames = true, true, true, o.end, uint64(o.frames)
-		x.Bytes, x.Notified = uint64(o.size)+uint64(o.headers), uint64(o.notified)
+		x.Bytes, x.Notified = o.bytes(), uint64(o.notified)
 	}
+}
+
+// overFlow is what is kept of a flow that is over, as long as no more is; else nil.
+func (f *Flows) overFlow(i int) *overFlow {
+	if over := f.pages[i/pageFlows].over; over != nil {
+		return &over[i%pageFlows]
+	}
+	return nil
+}
+
+// bytes is how many its receiver had.
+func (o *overFlow) bytes() uint64 {
+	if !o.sent {
+		return 0
+	}
+	return uint64(o.size) + uint64(o.headers)
+}
+
+// state is what can be seen of it at its sender.
+func (o *overFlow) state() agent.FlowState {
+	return agent.FlowState{FlowCounts: agent.FlowCounts{
+		Frames: uint64(o.frames), Bytes: o.bytes(), Notified: uint64(o.notified),
+	}}
 }
 
 // kindOf is a kind's place among those of flows that are over.

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"photon/config"
 	"photon/lab/experiment"
 	"photon/sim"
 	"photon/units"
@@ -143,5 +144,74 @@ func TestLeadsDoNotMatter(t *testing.T) {
 	}
 	if few >= many || few == 0 {
 		t.Errorf("%d flows were known ahead, and usually %d", few, many)
+	}
+}
+
+// However many workloads there are, and in whatever order they begin, only those of their flows are there that are
+// to be sent soon: before the run a page of each.
+func TestEachWorkloadIsDrawnByItself(t *testing.T) {
+	n, err := Build(parsed(t, `
+id: my/four
+title: four workloads, of which the last begins first
+topology: {kind: star, hosts: 6}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, xon: 97KB, buffer: 12MB}
+workloads:
+  - {name: a, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.4, capacity: 60Gbps, start: 1ms}
+  - {name: b, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.4, capacity: 60Gbps, start: 500us}
+  - {name: c, from: H0, to: H1, burst: 1KB, load: 0.4, capacity: 10Gbps}
+  - {name: d, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.2, capacity: 60Gbps}
+schemes: [dcqcn]
+duration: 5ms
+measure: {sample: 100us}
+`), sim.New(), experiment.SchemeUse{Name: config.Set("dcqcn")}, 1, Observer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Flows.Len() < 20*pageFlows {
+		t.Fatalf("there are only %d flows", n.Flows.Len())
+	}
+	there := 0
+	for range n.Flows.Present() {
+		there++
+	}
+	if there > 4*pageFlows {
+		t.Errorf("%d of %d flows were drawn before the run", there, n.Flows.Len())
+	}
+}
+
+// What is read of a flow that is over, again and again, is what its hosts said when it ended.
+func TestFlowsThatAreOverAreRead(t *testing.T) {
+	e := parsed(t, twoWorkloads)
+	run := func() *Network {
+		w := sim.New()
+		n, err := Build(e, w, e.Schemes[0], 1, Observer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(t.Context(), e.Duration); err != nil {
+			t.Fatal(err)
+		}
+		n.Collect()
+		return n
+	}
+	n := run()
+	AddAllAtStart = true // nothing is forgotten
+	defer func() { AddAllAtStart = false }()
+	whole, packed := run(), 0
+	now := e.Duration
+	for i := range n.Flows.Len() {
+		if n.Flows.overFlow(i) != nil {
+			packed++
+		}
+		if got, want := n.Received(i), whole.Received(i); got != want {
+			t.Fatalf("flow %d: %d bytes were received, and %d where nothing is forgotten", i, got, want)
+		}
+		got, want := n.Flow(now, i), whole.Flow(now, i)
+		if got.Frames != want.Frames || got.Bytes != want.Bytes || got.Notified != want.Notified || got.Active != want.Active {
+			t.Fatalf("flow %d is %+v, and %+v where nothing is forgotten", i, got, want)
+		}
+	}
+	if packed == 0 {
+		t.Error("no flows are packed")
 	}
 }

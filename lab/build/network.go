@@ -67,6 +67,7 @@ type Flow struct {
 	Slot     int32 // at the sender; only if it is there
 	There    bool  // the sender knows of it
 	Done     bool  // it has ended, and its results are known; the slot may be another flow's
+	Stopped  bool  // or its sender gave up: it sends no more, and the slot may be another flow's
 	Forgot   bool  // by its receiver, which had all of it
 	End      units.Time
 	Frames   uint64
@@ -96,12 +97,17 @@ func (n *Network) Arrivals() []units.Time {
 func QP(flow int) uint32 { return uint32(flow + 1) }
 
 // Flow is what can be seen of a flow at its sender; Collect comes before it.
-func (n *Network) Flow(now units.Time, i int) agent.FlowState { return n.StateOf(now, n.Flows.At(i)) }
+func (n *Network) Flow(now units.Time, i int) agent.FlowState {
+	if o := n.Flows.overFlow(i); o != nil { // probes read all flows of a group again and again
+		return o.state()
+	}
+	return n.StateOf(now, n.Flows.At(i))
+}
 
 // StateOf is the same of a flow that is at hand.
 func (n *Network) StateOf(now units.Time, f *Flow) agent.FlowState {
 	switch {
-	case f.Done:
+	case f.Done, f.Stopped:
 		return agent.FlowState{FlowCounts: agent.FlowCounts{Frames: f.Frames, Repeated: f.Repeated, Bytes: f.Bytes, Notified: f.Notified}}
 	case f.There:
 		return n.Hosts[f.From].Flow(now, int(f.Slot))
@@ -429,15 +435,34 @@ func (n *Network) Collect() {
 	for _, h := range n.inOrder {
 		for _, r := range h.TakeResults() {
 			f := n.Flows.At(int(r.QP - 1))
+			f.keep(r.FlowCounts)
 			if r.Why != nil {
-				continue // its sender gave up
+				f.Stopped = true // its sender gave up
+				continue
 			}
-			f.Done, f.End, f.Frames, f.Repeated, f.Bytes, f.Notified = true, r.End, r.Frames, r.Repeated, r.Bytes, r.Notified
+			f.Done, f.End = true, r.End
 			if n.forgetful && f.AddWhenDue && r.Repeated == 0 { // no packet is still on its way
 				n.over = append(n.over, int32(r.QP-1))
 			}
 		}
 	}
+}
+
+// keep keeps what was counted of a flow that sends no more.
+func (f *Flow) keep(c agent.FlowCounts) {
+	f.Frames, f.Repeated, f.Bytes, f.Notified = c.Frames, c.Repeated, c.Bytes, c.Notified
+}
+
+// stop stops a flow that has not ended.
+func (n *Network) stop(now units.Time, f *Flow) {
+	n.Collect()
+	if f.Done || f.Stopped { // its place may be another's
+		return
+	}
+	h := n.Hosts[f.From]
+	h.StopFlow(now, int(f.Slot))
+	f.keep(h.Flow(now, int(f.Slot)).FlowCounts)
+	f.Stopped = true
 }
 
 // DataSent is how many bytes of data the hosts have put on the wire.
@@ -450,6 +475,9 @@ func (n *Network) DataSent() (sum uint64) {
 
 // Received is how many bytes of a flow arrived in order.
 func (n *Network) Received(i int) uint64 {
+	if o := n.Flows.overFlow(i); o != nil {
+		return o.bytes()
+	}
 	f := n.Flows.At(i)
 	if f.Forgot {
 		return f.Bytes

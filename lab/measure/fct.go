@@ -285,11 +285,12 @@ type Ended struct {
 }
 
 // EndedFlows passes the flows of a run with a seed that ended, in the order of their queue pairs. It keeps none of the
-// network's hosts and switches.
+// network's hosts and switches, nor of the ways between them, which are worked out each time: results have the flows of
+// all seeds.
 func EndedFlows(e *experiment.Experiment, n *build.Network, seed uint64) iter.Seq[Ended] {
-	plan, flows, arrived := n.Plan, n.Flows, n.Arrivals()
+	plan, flows, arrived := n.Plan.Bare(), n.Flows, n.Arrivals()
 	return func(yield func(Ended) bool) {
-		ideal := newIdeal(e, plan)
+		ideal := newIdeal(e, plan.Bare())
 		for i, f := range flows.All() {
 			if !f.Done || f.Size == 0 {
 				continue

@@ -140,13 +140,12 @@ func readFlow(n *build.Network, kind string, i int, now units.Time) float64 {
 	if kind == "received" {
 		return float64(n.Received(i))
 	}
-	f := n.Flows.At(i)
-	s := n.StateOf(now, f)
+	s := n.Flow(now, i)
 	switch kind {
 	case "sending":
 		return float64(s.Bytes)
 	case "allowed":
-		if f.Start > now {
+		if s.Rate == 0 || n.Flows.At(i).Start > now {
 			return 0
 		}
 		return float64(s.Rate)
@@ -155,7 +154,7 @@ func readFlow(n *build.Network, kind string, i int, now units.Time) float64 {
 	case "notified":
 		return float64(s.Notified)
 	}
-	if s.Active && f.Start <= now {
+	if s.Active && n.Flows.At(i).Start <= now {
 		return 1
 	}
 	return 0

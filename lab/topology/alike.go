@@ -57,6 +57,16 @@ func (p *Plan) changed() {
 	clear(p.nics.pairs)
 }
 
+// Bare is a plan of the same nodes and cables, of which nothing is known yet: for one who asks for ways, and does not
+// want them to be kept with the plan. Neither plan is to be changed after that.
+func (p *Plan) Bare() *Plan {
+	bare := &Plan{Nodes: p.Nodes, Cables: p.Cables, names: p.names, hosts: p.hosts, nics: p.nics}
+	if p.Several() {
+		bare.nics.pairs = map[[2]int][][2]int{}
+	}
+	return bare
+}
+
 // survey is what is known of a plan, for one that has its lock.
 func (p *Plan) survey() *known {
 	if p.known != nil {
