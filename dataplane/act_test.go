@@ -64,6 +64,12 @@ func TestActionsAreBounded(t *testing.T) {
 	if n := 2 * len(r.sw.workers[0].cache.lines); n > 200 || n < 100 {
 		t.Errorf("places for %d actions, of at most 200", n)
 	}
+	for most, want := range map[int]int{0: 65536, 1: 64, 64: 64, 127: 64, 128: 128, 65535: 32768, 1 << 20: 65536} {
+		c.Actions = most
+		if n := 2 * newRig(t, c).sw.workers[0].cache.most; n != want {
+			t.Errorf("places for %d actions at most, not %d, where %d were asked for", n, want, most)
+		}
+	}
 }
 
 // What is known of a destination by the frames of one port does not send back those that come from where it is.

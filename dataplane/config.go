@@ -34,7 +34,7 @@ type SwitchConfig struct {
 	Learn    bool                           // learn addresses
 	Age      units.Time                     // of a learned address; 0: for ever
 	FDBSize  int                            // learned and static addresses
-	Actions  int                            // most that a worker remembers of what to do with frames, 32 bytes each, at least 64; 0: 65536
+	Actions  int                            // most that a worker remembers, 32 bytes each: 64 to 65536; 0: 65536
 	Static   []StaticEntry                  // addresses that are known
 	Paths    Paths                          // how it chooses among equal paths
 	Salt     uint32                         // makes its choice among equal paths differ from its neighbours'

@@ -49,7 +49,8 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 			return nil, fmt.Errorf("link, worker and address of port %d %w", i, ErrFixed)
 		}
 	}
-	if c.Cell != s.config.Cell || !reflect.DeepEqual(c.Credits, s.config.Credits) || c.MTU != s.config.MTU || c.FDBSize != s.config.FDBSize || c.Actions != s.config.Actions || c.Salt != s.config.Salt {
+	if o := &s.config; c.Cell != o.Cell || !reflect.DeepEqual(c.Credits, o.Credits) || c.MTU != o.MTU ||
+		c.FDBSize != o.FDBSize || c.Actions != o.Actions || c.Salt != o.Salt {
 		return nil, fmt.Errorf("cells, credits, mtu, salt and size of the forwarding database: %w", ErrFixed)
 	}
 	if s.credited && c.Lossless != s.config.Lossless {

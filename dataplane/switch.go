@@ -187,11 +187,12 @@ func NewSwitch(c SwitchConfig, envs []*fabric.Env) (*Switch, error) {
 func newWorker(number int, env *fabric.Env, workers int, c *SwitchConfig) *switchWorker {
 	w := &switchWorker{number: number, env: env}
 	w.cache.most = mostLines
-	if c.Actions > 0 {
-		w.cache.most = max(leastLines, 1<<(bits.Len(uint(c.Actions)/2)-1)) // two a line
+	for c.Actions > 0 && 2*w.cache.most > max(c.Actions, 2*leastLines) { // two a line
+		w.cache.most /= 2
 	}
 	w.cache.grow(leastLines)
-	if ports := len(c.Ports); workers > 1 {
+	if workers > 1 {
+		ports := len(c.Ports)
 		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), memory.Isolated[[pfc.Classes]int64](ports), memory.Isolated[bool](ports), memory.Isolated[uint16](ports)[:0]
 		for i := range w.lanes {
 			w.lanes[i].ring = make([]fabric.Frame, laneLen)

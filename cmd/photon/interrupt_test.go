@@ -56,7 +56,7 @@ func TestHangupEnds(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, syscall.SIGHUP) // programs that the tests start ignore it if the tests were started with nohup
+	signal.Notify(caught, syscall.SIGHUP) // under nohup, programs that the tests start would ignore it
 	defer signal.Stop(caught)
 	dir := t.TempDir()
 	for _, nohup := range []bool{false, true} {

@@ -114,6 +114,7 @@ struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, u
 {
 	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
 	struct rte_mempool *mp;
+	size_t len;
 	void *at;
 
 	mp = rte_mempool_create_empty(name, most, sizeof(struct rte_mbuf) + room, 512, sizeof(priv),
@@ -121,8 +122,8 @@ struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, u
 	if (mp == NULL)
 		return NULL;
 	rte_pktmbuf_pool_init(mp, &priv);
-	at = mmap(NULL, (size_t)most * ph_object(mp), PROT_READ | PROT_WRITE,
-		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	len = most * ph_object(mp);
+	at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED) {
 		rte_errno = errno;
 		rte_mempool_free(mp);
@@ -131,7 +132,7 @@ struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, u
 	*next = at;
 	if (ph_grow(mp, n, next) < 0) {
 		rte_mempool_free(mp);
-		munmap(at, (size_t)most * ph_object(mp));
+		munmap(at, len);
 		return NULL;
 	}
 	return mp;

@@ -109,12 +109,13 @@ func startEAL(o Options) error {
 	if o.Hugepages {
 		contiguous = 1
 	}
+	room := C.uint16_t(o.FrameSize + C.RTE_PKTMBUF_HEADROOM)
 	eal.most = o.Frames
 	if o.grows() {
 		eal.most = o.Most
-		eal.pool = C.ph_pool_grows(name, C.uint(o.Frames), C.uint(o.Most), C.uint16_t(o.FrameSize+C.RTE_PKTMBUF_HEADROOM), &eal.next)
+		eal.pool = C.ph_pool_grows(name, C.uint(o.Frames), C.uint(o.Most), room, &eal.next)
 	} else {
-		eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint16_t(o.FrameSize+C.RTE_PKTMBUF_HEADROOM), contiguous)
+		eal.pool = C.ph_pool(name, C.uint(o.Frames), room, contiguous)
 	}
 	if eal.pool == nil {
 		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
@@ -122,7 +123,8 @@ func startEAL(o Options) error {
 	var low, high *C.uint8_t
 	C.ph_span(eal.pool, &low, &high)
 	eal.base = unsafe.Pointer(low)
-	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base) + uintptr(eal.most-o.Frames)*uintptr(C.ph_object(eal.pool))
+	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
+	eal.span += uintptr(eal.most-o.Frames) * uintptr(C.ph_object(eal.pool)) // where it may grow
 	eal.frames, eal.size, eal.cards = o.Frames, o.FrameSize, len(o.PCI) > 0
 	if !slices.ContainsFunc(o.EAL, func(a string) bool { return strings.HasPrefix(a, "--log-level") }) {
 		if fd, err := unix.MemfdCreate("drivers", unix.MFD_CLOEXEC); err == nil {
@@ -206,7 +208,8 @@ func growPool(frames int) error {
 	}
 	bytes := uint64(frames-eal.frames) * uint64(C.ph_object(eal.pool))
 	if left := memory(); left > 0 && bytes > left {
-		return fmt.Errorf("no memory for %d frame buffers: %d more take %d MB, and %d MB are left", frames, frames-eal.frames, bytes>>20, left>>20)
+		return fmt.Errorf("no memory for %d frame buffers: %d more take %d MB, and %d MB are left",
+			frames, frames-eal.frames, bytes>>20, left>>20)
 	}
 	if n := C.ph_grow(eal.pool, C.uint(frames), &eal.next); n < 0 {
 		return fmt.Errorf("no memory for %d frame buffers: %s", frames, strerror(-int(n)))

@@ -20,7 +20,7 @@ type Options struct {
 	Hugepages bool       // use them; else ordinary memory
 	PCI       []string   // devices that DPDK may take from the PCI bus, by address
 	Frames    int        // frame buffers; 32768
-	Most      int        // so many a later world of the process may have, and Frames take half of the memory at most; 0: neither
+	Most      int        // frame buffers that a later world of the process may have; 0: as many. See New
 	FrameSize int        // longest frame in bytes, without FCS, with two tags; 2048
 	Sleep     units.Time // what an idle worker sleeps; 0: it polls without rest
 	Gap       units.Time // between two polls for which cards' receive rings have room; 0: as it comes

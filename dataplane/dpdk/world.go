@@ -108,10 +108,11 @@ type request struct {
 	done  atomic.Bool // not a channel: its lock is one that a worker would wait for
 }
 
-// usualFrames is how many frame buffers there are.
+// usualFrames is how many frame buffers a world has that does not say.
 const usualFrames = 32768
 
-// New starts DPDK if this process has not, and returns an empty world.
+// New starts DPDK if this process has not, and returns an empty world. If Options.Most is set, the pool of frame
+// buffers may be large, and takes no more than half of the free memory.
 func New(o Options) (World, error) {
 	o.Workers = max(o.Workers, 1)
 	o.Dilation = max(o.Dilation, 1)

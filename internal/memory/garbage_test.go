@@ -8,13 +8,15 @@ import (
 	"photon/internal/memory"
 )
 
+// percent is what is in force.
+func percent() int {
+	p := debug.SetGCPercent(-1)
+	debug.SetGCPercent(p)
+	return p
+}
+
 // Garbage is bounded while somebody asks for it, and no longer.
 func TestFrugal(t *testing.T) {
-	percent := func() int {
-		p := debug.SetGCPercent(-1)
-		debug.SetGCPercent(p)
-		return p
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(80))
 	live := make([]byte, 64<<20)
 	first := memory.Frugal(1 << 20)
@@ -39,11 +41,6 @@ func TestFrugal(t *testing.T) {
 
 // Runs that overlap, one after the other, are not frugal because one of them was large that has long ended.
 func TestFrugalWhileItIsLarge(t *testing.T) {
-	percent := func() int {
-		p := debug.SetGCPercent(-1)
-		debug.SetGCPercent(p)
-		return p
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(80))
 	live := make([]byte, 64<<20)
 	end := memory.Frugal(8 << 20)

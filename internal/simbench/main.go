@@ -110,7 +110,9 @@ func run() error {
 
 // named are the commands of a name: all schemes, too, of files.
 func named(list []typed, name string) []typed {
-	return slices.DeleteFunc(slices.Clone(list), func(t typed) bool { return t.name() != name && (t.files == nil || t.files.name != name) })
+	return slices.DeleteFunc(slices.Clone(list), func(t typed) bool {
+		return t.name() != name && (t.files == nil || t.files.name != name)
+	})
 }
 
 func names(list []testCase) string {

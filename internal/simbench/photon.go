@@ -42,8 +42,8 @@ func (t *typed) name() string {
 	return t.files.name
 }
 
-// largeName is an experiment of 10 000 hosts and 13 million flows, which takes minutes and gigabytes: it is run where it
-// is asked for.
+// largeName is an experiment of 10 000 hosts and 13 million flows, which takes minutes and gigabytes: it runs only if
+// it is named.
 const largeName = "clos10000"
 
 // large are the commands that run it.
@@ -116,7 +116,8 @@ func (t *typed) run(photon, folder string) (r ran, err error) {
 		return r, err
 	}
 	r = ran{
-		Name: t.name(), Ack: perWhat(t.files != nil), Cores: t.cores, Hops: hops, Wall: wall.Seconds(), Rate: float64(hops) / wall.Seconds(), Loop: loop[0].rate(),
+		Name: t.name(), Ack: perWhat(t.files != nil), Cores: t.cores, Hops: hops, Wall: wall.Seconds(),
+		Rate: float64(hops) / wall.Seconds(), Loop: loop[0].rate(),
 		CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
 	}
 	if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -133,7 +134,8 @@ func (t *typed) arguments(folder, out string) []string {
 	}
 	at := func(name string) string { return filepath.Join(folder, t.files.name, name) }
 	list := []string{
-		"run", "--topology", at("topology.txt"), "--flows", at("flow.txt"), "--config", at("config.txt"), "--cores", fmt.Sprint(t.cores), "--out", out,
+		"run", "--topology", at("topology.txt"), "--flows", at("flow.txt"), "--config", at("config.txt"),
+		"--cores", fmt.Sprint(t.cores), "--out", out,
 	}
 	if t.scheme != "" {
 		list = append(list, "--scheme", t.scheme)
@@ -297,7 +299,8 @@ func printRuns(w io.Writer, rows []ran) error {
 		if r.XNS3 > 0 {
 			by = fmt.Sprintf("%.1f", r.XNS3)
 		}
-		t.Row(r.Name, r.Ack, r.Cores, fmt.Sprintf("%.2f", r.Rate/1e6), fmt.Sprintf("%.2f", r.Wall), fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by)
+		t.Row(r.Name, r.Ack, r.Cores, fmt.Sprintf("%.2f", r.Rate/1e6), fmt.Sprintf("%.2f", r.Wall),
+			fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by)
 	}
 	if err := t.Print(w); err != nil {
 		return err

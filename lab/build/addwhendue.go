@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"photon/lab/topology"
@@ -62,12 +63,24 @@ func (n *Network) canWait() bool {
 // AddAllAtStart may be set by tests: senders know of all flows from the beginning.
 var AddAllAtStart bool
 
-// isBefore reports whether the first of some flows that are due is to be added before that of others.
-func (d *dueFlows) isBefore(o *dueFlows) bool {
-	return d.start < o.start || d.start == o.start && d.number < o.number
+// dueHeap has the flows that are to be added next at its top: there may be thousands of workloads.
+type dueHeap []dueFlows
+
+func (h dueHeap) Len() int      { return len(h) }
+func (h dueHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *dueHeap) Push(x any)   { *h = append(*h, x.(dueFlows)) }
+
+func (h dueHeap) Less(i, j int) bool {
+	return h[i].start < h[j].start || h[i].start == h[j].start && h[i].number < h[j].number
 }
 
-// look looks up the first one; false: there are no more.
+func (h *dueHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// look looks up the first of some flows; false: there are no more.
 func (n *Network) look(d *dueFlows) (ok bool) {
 	if d.number, ok = d.first(); ok {
 		d.start = n.Flows.At(d.number).Start
@@ -75,31 +88,13 @@ func (n *Network) look(d *dueFlows) (ok bool) {
 	return ok
 }
 
-// sink moves one of n.due, a heap, down to where it belongs: there may be thousands of workloads.
-func (n *Network) sink(k int) {
-	for {
-		least := k
-		for child := 2*k + 1; child <= 2*k+2 && child < len(n.due); child++ {
-			if n.due[child].isBefore(&n.due[least]) {
-				least = child
-			}
-		}
-		if least == k {
-			return
-		}
-		n.due[k], n.due[least] = n.due[least], n.due[k]
-		k = least
-	}
-}
-
 // popDue takes the flow away that is to be added next.
 func (n *Network) popDue() {
-	if n.due[0].pop(); !n.look(&n.due[0]) {
-		last := len(n.due) - 1
-		n.due[0] = n.due[last]
-		n.due = n.due[:last]
+	if n.due[0].pop(); n.look(&n.due[0]) {
+		heap.Fix(&n.due, 0)
+	} else {
+		heap.Pop(&n.due)
 	}
-	n.sink(0)
 }
 
 // addWhenDue arranges that flows are added to their senders shortly before they start.
@@ -108,15 +103,12 @@ func (n *Network) addWhenDue(lead units.Time) error {
 		return nil
 	}
 	n.forgetful = true
+	start := func(flow int32) units.Time { return n.Flows.At(int(flow)).Start }
 	for k := range n.due {
-		slices.SortStableFunc(n.due[k].order, func(a, b int32) int { return cmp.Compare(n.Flows.At(int(a)).Start, n.Flows.At(int(b)).Start) })
-	}
-	for k := range n.due {
+		slices.SortStableFunc(n.due[k].order, func(a, b int32) int { return cmp.Compare(start(a), start(b)) })
 		n.look(&n.due[k]) // each has some
 	}
-	for k := len(n.due)/2 - 1; k >= 0; k-- {
-		n.sink(k)
-	}
+	heap.Init(&n.due)
 	add := func(now units.Time) (next units.Time, err error) {
 		for len(n.due) > 0 {
 			d := &n.due[0]
@@ -157,7 +149,7 @@ func (n *Network) forget() {
 			return true // it stays known: what it received is not what was sent
 		}
 		if f.Forgot = n.Hosts[f.To].Forget(topology.IP(f.From), QP(int(i))); f.Forgot {
-			n.Flows.isOver(int(i))
+			n.Flows.forgotten(int(i))
 			return true
 		}
 		return false

@@ -5,7 +5,7 @@
 //
 //	network.go           nodes, cables and flows in a world
 //	host.go              a host and a switch, as measurements see them
-//	flows.go             the flows by their numbers; little is kept of those that are over
+//	flows.go             the flows by their numbers; those that are forgotten in a short form
 //	addwhendue.go        flows of a workload are added shortly before they start
 //	waits.go             flows that wait for others
 //	events.go, links.go  what happens on the way; links that fail or change

@@ -11,30 +11,30 @@ import (
 )
 
 // Flows are all flows of a run, by their numbers. Those of a workload are drawn when somebody first asks for them, and
-// of flows that are over as little as possible is kept: tens of millions may come and go in a run.
+// those that all hosts have forgotten are kept in a short form: tens of millions may come and go in a run.
 type Flows struct {
 	pages   []flowPage
 	count   int
 	readers []*experiment.FlowReader // of flows that are still to be drawn
-	kinds   []*experiment.FlowKind   // of flows that are over
+	kinds   []*experiment.FlowKind   // of those in short forms
 
-	again   []Flow // those of a page that are over, for who asks for single ones
+	again   []Flow // those of a page that has short forms, for who asks for single ones
 	againOf int    // its number, and one
 }
 
 // flowPage is pageFlows flows in a row, the last page fewer.
 type flowPage struct {
-	flows   []Flow     // nil: none was asked for, or all are over
-	missing int        // so many of them are to be drawn, which are of no kind yet
-	open    int        // so many are not over
-	over    []overFlow // what is kept of them when all are, or none was ever sent; else nil
+	flows   []Flow      // nil: none was asked for, or there are short forms
+	missing int         // so many of them are to be drawn, which are of no kind yet
+	open    int         // so many are not forgotten
+	short   []shortFlow // when all are forgotten, or none was ever sent; else nil
 }
 
 const pageFlows = 512
 
-// overFlow is what is kept of a flow that all hosts have forgotten: all of it arrived, and no packet was sent twice. It
-// is also what is kept of one that the run was too short for.
-type overFlow struct {
+// shortFlow is what is kept of a flow that all hosts have forgotten: all of it arrived, and no packet was sent twice.
+// It is also what is kept of one that the run was too short for.
+type shortFlow struct {
 	size       units.Size
 	start, end units.Time
 	from, to   int32
@@ -44,15 +44,6 @@ type overFlow struct {
 	kind       uint16
 	dscp       uint8
 	sent       bool
-}
-
-// FlowsOf are flows of which all is known.
-func FlowsOf(list ...Flow) *Flows {
-	f := &Flows{}
-	for i := range list {
-		f.Add(list[i])
-	}
-	return f
 }
 
 // newFlows are those of a list, none of which is sent yet.
@@ -83,17 +74,17 @@ func (f *Flows) Add(flow Flow) {
 // Len is how many there are.
 func (f *Flows) Len() int { return f.count }
 
-// At is a flow by its number. Of one that is over it is a copy, which is valid until another one is asked for. While
+// At is a flow by its number. Of one in short form it is a copy, which is valid until another one is asked for. While
 // hosts run side by side they may ask for those that have not ended.
 func (f *Flows) At(i int) *Flow {
 	k := i / pageFlows
 	p := &f.pages[k]
 	switch {
-	case p.over != nil:
+	case p.short != nil:
 		if f.againOf != k+1 {
-			f.again, f.againOf = slices.Grow(f.again[:0], pageFlows)[:len(p.over)], k+1
-			for n := range p.over {
-				f.unpack(&f.again[n], &p.over[n])
+			f.again, f.againOf = slices.Grow(f.again[:0], pageFlows)[:len(p.short)], k+1
+			for n := range p.short {
+				f.unpack(&f.again[n], &p.short[n])
 			}
 		}
 		return &f.again[i%pageFlows]
@@ -109,8 +100,8 @@ func (f *Flows) All() iter.Seq2[int, *Flow] {
 		var flow Flow
 		for i := range f.count {
 			p, at := &f.pages[i/pageFlows], &flow
-			if p.over != nil {
-				f.unpack(at, &p.over[i%pageFlows])
+			if p.short != nil {
+				f.unpack(at, &p.short[i%pageFlows])
 			} else {
 				at = f.At(i)
 			}
@@ -121,7 +112,7 @@ func (f *Flows) All() iter.Seq2[int, *Flow] {
 	}
 }
 
-// Present passes the flows that were drawn and are not over.
+// Present passes the flows that were drawn and have no short form.
 func (f *Flows) Present() iter.Seq2[int, *Flow] {
 	return func(yield func(int, *Flow) bool) {
 		for k := range f.pages {
@@ -160,8 +151,8 @@ func (f *Flows) read(r *experiment.FlowReader, end int) {
 	}
 }
 
-// isOver notes that no host knows of a flow any more.
-func (f *Flows) isOver(i int) {
+// forgotten notes that no host knows of a flow any more.
+func (f *Flows) forgotten(i int) {
 	p := &f.pages[i/pageFlows]
 	if p.open--; p.open == 0 && p.missing == 0 {
 		f.shorten(p)
@@ -171,7 +162,7 @@ func (f *Flows) isOver(i int) {
 // DrawRest draws the flows that nobody has asked for, at the end of a run: none is sent any more.
 func (f *Flows) DrawRest() {
 	for k := range f.pages {
-		if p := &f.pages[k]; p.over == nil && (p.flows == nil || p.missing > 0) {
+		if p := &f.pages[k]; p.short == nil && (p.flows == nil || p.missing > 0) {
 			for i := k * pageFlows; i < min((k+1)*pageFlows, f.count); i++ {
 				f.At(i)
 			}
@@ -184,20 +175,21 @@ func (f *Flows) DrawRest() {
 
 // shorten keeps of the flows of a page what there is a short form of.
 func (f *Flows) shorten(p *flowPage) {
-	if p.over = f.pack(p.flows); p.over != nil {
+	if p.short = f.pack(p.flows); p.short != nil {
 		p.flows = nil
 	}
 }
 
-// pack is what is kept of some flows; nil: they have something that overFlow has no place for.
-func (f *Flows) pack(flows []Flow) []overFlow {
-	list := make([]overFlow, len(flows))
+// pack is what is kept of some flows; nil: they have something that shortFlow has no place for.
+func (f *Flows) pack(flows []Flow) []shortFlow {
+	list := make([]shortFlow, len(flows))
 	for i := range flows {
 		x := &flows[i]
 		kind := f.kindOf(x.FlowKind)
-		o := overFlow{
+		o := shortFlow{
 			size: x.Size, start: x.Start, end: x.End, from: int32(x.From), to: int32(x.To), frames: uint32(x.Frames),
-			headers: uint32(x.Bytes - uint64(x.Size)), notified: uint32(x.Notified), kind: uint16(kind), dscp: x.DSCP, sent: x.There,
+			headers: uint32(x.Bytes - uint64(x.Size)), notified: uint32(x.Notified), kind: uint16(kind), dscp: x.DSCP,
+			sent: x.There,
 		}
 		var again Flow
 		if kind <= math.MaxUint16 {
@@ -212,7 +204,7 @@ func (f *Flows) pack(flows []Flow) []overFlow {
 }
 
 // unpack is the flow that pack packed.
-func (f *Flows) unpack(x *Flow, o *overFlow) {
+func (f *Flows) unpack(x *Flow, o *shortFlow) {
 	*x = Flow{Flow: experiment.Flow{
 		FlowKind: f.kinds[o.kind], From: int(o.from), To: int(o.to), Size: o.size, Start: o.start, DSCP: o.dscp,
 		AddWhenDue: true,
@@ -223,16 +215,16 @@ func (f *Flows) unpack(x *Flow, o *overFlow) {
 	}
 }
 
-// overFlow is what is kept of a flow that is over, as long as no more is; else nil.
-func (f *Flows) overFlow(i int) *overFlow {
-	if over := f.pages[i/pageFlows].over; over != nil {
-		return &over[i%pageFlows]
+// short is the short form of a flow; nil: it has none.
+func (f *Flows) short(i int) *shortFlow {
+	if short := f.pages[i/pageFlows].short; short != nil {
+		return &short[i%pageFlows]
 	}
 	return nil
 }
 
 // bytes is how many its receiver had.
-func (o *overFlow) bytes() uint64 {
+func (o *shortFlow) bytes() uint64 {
 	if !o.sent {
 		return 0
 	}
@@ -240,13 +232,13 @@ func (o *overFlow) bytes() uint64 {
 }
 
 // state is what can be seen of it at its sender.
-func (o *overFlow) state() agent.FlowState {
+func (o *shortFlow) state() agent.FlowState {
 	return agent.FlowState{FlowCounts: agent.FlowCounts{
 		Frames: uint64(o.frames), Bytes: o.bytes(), Notified: uint64(o.notified),
 	}}
 }
 
-// kindOf is a kind's place among those of flows that are over.
+// kindOf is a kind's place among those of short forms.
 func (f *Flows) kindOf(k *experiment.FlowKind) int {
 	at := slices.Index(f.kinds, k)
 	if at < 0 {

@@ -16,11 +16,13 @@ const twoWorkloads = `
 id: my/two
 title: two workloads
 topology: {kind: star, hosts: 6}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, xon: 97KB, buffer: 12MB, start_phase: 0s}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 100KB, xon: 97KB, buffer: 12MB, start_phase: 0s}
 flows: [{name: bulk, from: H0, to: H1, size: 10KB, count: 700}]
 workloads:
   - {name: a, from: H1..H2, to: '*', sizes: pareto, mean: 2KB, shape: 3, load: 0.3, capacity: 20Gbps, end: 3ms}
-  - {name: b, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.2, capacity: 60Gbps, start: 1ms, classes: [{dscp: 26}]}
+  - {name: b, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.2, capacity: 60Gbps, start: 1ms,
+     classes: [{dscp: 26}]}
 schemes: [dcqcn]
 duration: 3ms
 measure: {sample: 100us}
@@ -35,7 +37,7 @@ func parsed(t *testing.T, text string) *experiment.Experiment {
 	return e
 }
 
-// Whatever order flows are asked for in, and whichever of them are over, they are what a plain list has.
+// Whatever order flows are asked for in, and whichever of them are forgotten, they are what a plain list has.
 func TestFlowsAreAList(t *testing.T) {
 	e := parsed(t, twoWorkloads)
 	p, err := e.Plan()
@@ -56,14 +58,14 @@ func TestFlowsAreAList(t *testing.T) {
 		if f.Len() != len(list) || len(list) < 3*pageFlows {
 			t.Fatalf("%d flows, %d in the list", f.Len(), len(list))
 		}
-		over := make([]bool, len(list))
+		forgotten := make([]bool, len(list))
 		same := func(i int, x *Flow) {
 			want, got := list[i], *x
-			if over[i] {
+			if forgotten[i] {
 				want.Slot, got.Slot = 0, 0 // it may be another flow's
 			}
 			if got != want {
-				t.Fatalf("flow %d is %+v, not %+v (over: %v)", i, got, want, over[i])
+				t.Fatalf("flow %d is %+v, not %+v (forgotten: %v)", i, got, want, forgotten[i])
 			}
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -79,18 +81,19 @@ func TestFlowsAreAList(t *testing.T) {
 				odd := rapid.IntRange(0, 3).Draw(t, "odd") // something that there is no short form for
 				end := min(len(list), from+rapid.IntRange(1, 3*pageFlows).Draw(t, "row"))
 				for i := from; i < end; i++ {
-					if over[i] {
+					if forgotten[i] {
 						continue
 					}
 					x := f.At(i)
 					same(i, x)
 					x.There, x.Done, x.Forgot, x.Slot = true, true, true, int32(i%7)
-					x.End, x.Frames, x.Bytes, x.Notified = x.Start+units.Time(1+i), uint64(i), uint64(x.Size)+uint64(82*i), uint64(i%3)
+					x.End, x.Frames = x.Start+units.Time(1+i), uint64(i)
+					x.Bytes, x.Notified = uint64(x.Size)+uint64(82*i), uint64(i%3)
 					if odd == 0 && i%pageFlows == 5 {
 						x.Repeated, x.Bytes = 1, 1<<40
 					}
-					list[i], over[i] = *x, true
-					f.isOver(i)
+					list[i], forgotten[i] = *x, true
+					f.forgotten(i)
 				}
 			}
 		}
@@ -99,7 +102,7 @@ func TestFlowsAreAList(t *testing.T) {
 			same(i, x)
 		}
 		for k := range f.pages {
-			if f.pages[k].over != nil {
+			if f.pages[k].short != nil {
 				packed++
 			}
 		}
@@ -154,7 +157,8 @@ func TestEachWorkloadIsDrawnByItself(t *testing.T) {
 id: my/four
 title: four workloads, of which the last begins first
 topology: {kind: star, hosts: 6}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, xon: 97KB, buffer: 12MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 100KB, xon: 97KB, buffer: 12MB}
 workloads:
   - {name: a, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.4, capacity: 60Gbps, start: 1ms}
   - {name: b, from: '*', to: '*', sizes: pareto, mean: 1KB, shape: 3, load: 0.4, capacity: 60Gbps, start: 500us}
@@ -179,7 +183,7 @@ measure: {sample: 100us}
 	}
 }
 
-// What is read of a flow that is over, again and again, is what its hosts said when it ended.
+// What is read of a forgotten flow, again and again, is what its hosts said when it ended.
 func TestFlowsThatAreOverAreRead(t *testing.T) {
 	e := parsed(t, twoWorkloads)
 	run := func() *Network {
@@ -200,14 +204,14 @@ func TestFlowsThatAreOverAreRead(t *testing.T) {
 	whole, packed := run(), 0
 	now := e.Duration
 	for i := range n.Flows.Len() {
-		if n.Flows.overFlow(i) != nil {
+		if n.Flows.short(i) != nil {
 			packed++
 		}
 		if got, want := n.Received(i), whole.Received(i); got != want {
 			t.Fatalf("flow %d: %d bytes were received, and %d where nothing is forgotten", i, got, want)
 		}
 		got, want := n.Flow(now, i), whole.Flow(now, i)
-		if got.Frames != want.Frames || got.Bytes != want.Bytes || got.Notified != want.Notified || got.Active != want.Active {
+		if got.FlowCounts != want.FlowCounts || got.Active != want.Active {
 			t.Fatalf("flow %d is %+v, and %+v where nothing is forgotten", i, got, want)
 		}
 	}

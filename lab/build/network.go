@@ -40,7 +40,7 @@ type Network struct {
 
 	inOrder     []Host                          // the hosts by node of the plan: see Collect
 	shares      map[uint32]marking.Share        // by flow hash
-	due         []dueFlows                      // flows that hosts do not know of yet
+	due         dueHeap                         // flows that hosts do not know of yet
 	over        []int32                         // that ended, and whose receivers know of them still
 	configs     map[int]dataplane.SwitchConfig  // of switches, as they are now
 	down        topology.Down                   // links that failed
@@ -98,7 +98,7 @@ func QP(flow int) uint32 { return uint32(flow + 1) }
 
 // Flow is what can be seen of a flow at its sender; Collect comes before it.
 func (n *Network) Flow(now units.Time, i int) agent.FlowState {
-	if o := n.Flows.overFlow(i); o != nil { // probes read all flows of a group again and again
+	if o := n.Flows.short(i); o != nil { // probes read all flows of a group again and again
 		return o.state()
 	}
 	return n.StateOf(now, n.Flows.At(i))
@@ -214,7 +214,8 @@ func Recorded(e *experiment.Experiment, w fabric.World, p *topology.Plan) *Netwo
 	return &Network{
 		World: w, Plan: p, Hosts: map[int]Host{}, Switches: map[int]Switch{},
 		Priority: e.Parameters.Priority.Value.V, Lossless: e.Parameters.LosslessMask(), Data: e.DataMask(),
-		Flows: FlowsOf(), shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{}, down: topology.Down{}, recorded: true,
+		Flows: &Flows{}, shares: map[uint32]marking.Share{}, configs: map[int]dataplane.SwitchConfig{},
+		down: topology.Down{}, recorded: true,
 		acknowledged: e.Parameters.AckPriority.Value.Or(CNPDSCP >> 3),
 	}
 }
@@ -314,7 +315,8 @@ func (n *Network) addSwitch(
 		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(),
 		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), MTU: int(p.MTU.Value.V),
 		Buffer: p.Buffer.Value.V, Tail: p.LossyQueue.Value.Or(units.MB), Share: p.LossyAlpha.Value.V,
-		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1), FDBSize: len(n.Plan.Nodes), Actions: n.actions(), CP: parts.CP,
+		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1),
+		FDBSize: len(n.Plan.Nodes), Actions: n.actions(), CP: parts.CP,
 	}
 	for prio := range pfc.Classes {
 		if c.Lossless>>prio&1 != 0 {
@@ -475,7 +477,7 @@ func (n *Network) DataSent() (sum uint64) {
 
 // Received is how many bytes of a flow arrived in order.
 func (n *Network) Received(i int) uint64 {
-	if o := n.Flows.overFlow(i); o != nil {
+	if o := n.Flows.short(i); o != nil {
 		return o.bytes()
 	}
 	f := n.Flows.At(i)

@@ -14,7 +14,8 @@ const stopped = `
 id: my/stopped
 title: a flow that is stopped
 topology: {kind: star, hosts: 3}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 64KB, buffer: 8MB, start_phase: 0s}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 64KB, buffer: 8MB, start_phase: 0s}
 flows: [{name: g, from: H0, to: H1, lasts: 100us}]
 workloads: [{name: w, from: H0, to: H2, cdf: {32B: 0, 30KB: 1}, load: 0.5, capacity: 10Gbps, start: 150us}]
 schemes: [none]

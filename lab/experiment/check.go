@@ -154,7 +154,8 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows *FlowList) error {
 func checkWays(plan *topology.Plan, flows *FlowList) error {
 	for _, x := range flows.pairs {
 		if plan.Ways(x.from, x.to) == nil {
-			return fmt.Errorf("flows %s: nothing leads from %s to %s", x.group, plan.Nodes[x.from].Name, plan.Nodes[x.to].Name)
+			from, to := plan.Nodes[x.from].Name, plan.Nodes[x.to].Name
+			return fmt.Errorf("flows %s: nothing leads from %s to %s", x.group, from, to)
 		}
 	}
 	return nil

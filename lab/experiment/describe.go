@@ -20,7 +20,8 @@ func (e *Experiment) Describe() []string {
 		return lines
 	}
 	n := len(plan.Hosts())
-	network := count(n, "host", "hosts") + ", " + count(len(plan.Nodes)-len(plan.Endpoints()), "switch", "switches") + ", " + count(flows.Len(), "flow", "flows")
+	network := count(n, "host", "hosts") + ", " + count(len(plan.Nodes)-len(plan.Endpoints()), "switch", "switches") +
+		", " + count(flows.Len(), "flow", "flows")
 	if known := e.Known(plan, flows, e.Seed); known.RTT > 0 {
 		network += fmt.Sprintf("; the longest base round trip is %v", known.RTT)
 	}

@@ -145,7 +145,7 @@ func (d *drawnFlows) list(list []Flow) []Flow {
 // survey goes through all flows once.
 func (l *FlowList) survey(p *topology.Plan) error {
 	l.Sent, l.Received, l.groups = make([]int, len(p.Nodes)), make([]int, len(p.Nodes)), map[string]int{}
-	seen, ways := newPairSet(p), map[topology.Pair]bool{}
+	ways := map[topology.Pair]bool{}
 	var kind *FlowKind // of the last flow, and how many in a row were of it
 	row := 0
 	for k := range l.parts {
@@ -158,11 +158,9 @@ func (l *FlowList) survey(p *topology.Plan) error {
 				l.Endless++
 			}
 			l.Stops = l.Stops || f.Stop > 0
-			if seen.add(f.From, f.To) {
-				if pair := p.PairOf(f.From, f.To); !ways[pair] {
-					ways[pair] = true
-					l.pairs = append(l.pairs, flowPair{f.From, f.To, f.Group})
-				}
+			if pair := p.PairOf(f.From, f.To); !ways[pair] {
+				ways[pair] = true
+				l.pairs = append(l.pairs, flowPair{f.From, f.To, f.Group})
 			}
 			if f.FlowKind != kind {
 				if kind != nil {
@@ -193,44 +191,4 @@ func (l *FlowList) survey(p *topology.Plan) error {
 		l.groups[kind.Group] += row
 	}
 	return nil
-}
-
-// pairSet tells pairs of hosts by the links that these have: those of equal links to the same switch have the same ways.
-type pairSet struct {
-	place []int32    // by node: which of the places a host can be joined to
-	rows  [][]uint64 // by the place of the sender: a bit for that of each receiver
-}
-
-func newPairSet(p *topology.Plan) *pairSet {
-	s := &pairSet{place: make([]int32, len(p.Nodes))}
-	known := map[topology.End]int32{}
-	for i := range p.Nodes {
-		if !p.Nodes[i].Host || len(p.Nodes[i].Ends) == 0 {
-			continue
-		}
-		end := p.Nodes[i].Ends[0]
-		end.Port = 0
-		n, ok := known[end]
-		if !ok {
-			n = int32(len(known))
-			known[end] = n
-		}
-		s.place[i] = n
-	}
-	s.rows = make([][]uint64, max(1, len(known)))
-	return s
-}
-
-// add reports whether a pair is new.
-func (s *pairSet) add(from, to int) bool {
-	a, b := s.place[from], s.place[to]
-	if s.rows[a] == nil {
-		s.rows[a] = make([]uint64, len(s.rows)/64+1)
-	}
-	word, bit := &s.rows[a][b/64], uint64(1)<<(b%64)
-	if *word&bit != 0 {
-		return false
-	}
-	*word |= bit
-	return true
 }

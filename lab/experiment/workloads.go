@@ -59,13 +59,14 @@ func (e *Experiment) arrivals(p *topology.Plan, number int, seed uint64, nics *N
 	if _, err = d.begin(); err != nil {
 		return nil, at(w.Load, "workload %s: %v", w.Name.V, err)
 	}
-	kind, changed, shared := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}, e.changed(w.Name.Or("workload")), uint32(0)
+	kind, shared := &FlowKind{Group: w.Name.Or("workload"), Weight: 1}, uint32(0)
 	if w.Messages {
 		shared = uint32(number + 1)
 	}
+	late := !w.Messages && !e.changed(kind.Group)
 	d.flow = func(a workload.Arrival) Flow {
 		from, to := nics.Next(a.From, a.To)
-		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At, Shared: shared, AddWhenDue: !changed && shared == 0}
+		f := Flow{FlowKind: kind, From: from, To: to, Size: a.Size, Start: a.At, Shared: shared, AddWhenDue: late}
 		for _, c := range w.Classes {
 			if c.UpTo.V == 0 || a.Size <= c.UpTo.V {
 				f.DSCP = uint8(c.DSCP.V)

@@ -314,7 +314,10 @@ const mostShown = 10
 // document copies the values from a span on, and all details if they are wanted.
 func (l *recorder) document(from int, details bool) tracesDocument {
 	l.mu.Lock()
-	c := recorder{duration: l.duration, look: l.look, perSpan: l.perSpan, spans: l.spans, n: l.n, total: l.total, queue: l.queue, paused: l.paused, notified: l.notified}
+	c := recorder{
+		duration: l.duration, look: l.look, perSpan: l.perSpan, spans: l.spans, n: l.n,
+		total: l.total, queue: l.queue, paused: l.paused, notified: l.notified,
+	}
 	if details {
 		c.flows, c.queues, c.stops = slices.Clone(l.flows), slices.Clone(l.queues), slices.Clone(l.stops)
 	}

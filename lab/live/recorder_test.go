@@ -32,7 +32,8 @@ func TestSpansOfARun(t *testing.T) {
 	} {
 		var l recorder
 		if l.divide(c.duration, c.plan); l.look != c.look || l.perSpan != c.perSpan || l.spans != c.spans {
-			t.Errorf("%d links, %v: %d spans of %d samples, one every %v", len(c.plan.Cables), c.duration, l.spans, l.perSpan, l.look)
+			t.Errorf("%d links, %v: %d spans of %d samples, one every %v",
+				len(c.plan.Cables), c.duration, l.spans, l.perSpan, l.look)
 		}
 	}
 }

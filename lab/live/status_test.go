@@ -58,7 +58,8 @@ func TestLookingChangesNothing(t *testing.T) {
 				t.Errorf("%s %s: the trace is %s with somebody who looks, and %s without", e.ID, name, got, golden[e.ID+" "+name])
 			}
 			s := l.document(0, true)
-			if s.N != l.spans || l.spans < leastLooks || len(s.Total) != s.N || len(s.Notifications) != s.N || slices.Max(s.Total) <= 0 {
+			if s.N != l.spans || l.spans < leastLooks || len(s.Total) != s.N || len(s.Notifications) != s.N ||
+				slices.Max(s.Total) <= 0 {
 				t.Errorf("%s %s: %d spans were seen, sending up to %v", e.ID, name, s.N, s.Total)
 			}
 			for _, lines := range [][]lineDocument{s.Flows, s.Queues, s.Stops} {
@@ -161,7 +162,8 @@ func TestRecordingsAreSampled(t *testing.T) {
 	all := func(v []float64, want float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return x != want })
 	}
-	if s.N != mostSpans || !all(s.Total, 1e9) || !all(s.Notifications, 2000) || !all(s.Paused, 1) || slices.Max(s.Queue) != 30_000 {
+	if s.N != mostSpans || !all(s.Total, 1e9) || !all(s.Notifications, 2000) || !all(s.Paused, 1) ||
+		slices.Max(s.Queue) != 30_000 {
 		t.Errorf("%+v", s)
 	}
 	if len(s.Flows) != 1 || s.Flows[0].Name != "H0>H1" || !all(s.Flows[0].Values, 0.8e9) || len(s.Queues) != 1 || s.Queues[0].Name != "S0>H1" || len(s.Stops) != 1 || !all(s.Stops[0].Values, 1) {
@@ -256,7 +258,8 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%+v", run)
 		}
 	}
-	if got := asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:290,99:0&details=1"); len(got) != 2 || got["0"].N != mostSpans || len(got["0"].Queue) != mostSpans || got["0"].Flows != nil ||
+	got := asked[map[string]tracesDocument](t, page, "seen?runs=0:0,1:290,99:0&details=1")
+	if len(got) != 2 || got["0"].N != mostSpans || len(got["0"].Queue) != mostSpans || got["0"].Flows != nil ||
 		len(got["1"].Queue) != 10 || len(got["1"].Flows) != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -305,7 +308,8 @@ func TestStatusOfSavedRuns(t *testing.T) {
 	if none != 0 || all != 2 {
 		t.Fatalf("%d and %d runs were not run again", none, all)
 	}
-	if len(first) != 2 || first["0"].N != mostSpans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 || !reflect.DeepEqual(first, again) {
+	if len(first) != 2 || first["0"].N != mostSpans || len(first["1"].Flows) != 4 || len(first["1"].Queues) == 0 ||
+		!reflect.DeepEqual(first, again) {
 		t.Errorf("first %+v\nthen %+v", first, again)
 	}
 }

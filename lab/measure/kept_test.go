@@ -25,7 +25,7 @@ func TestEndedFlowsKeepNoWays(t *testing.T) {
 	for i := range switches {
 		p.Connect(ring[i], ring[(i+1)%switches], fabric.Link{Rate: units.Gbps, Delay: units.Time(i) * units.Nanosecond})
 	}
-	flows, kind := build.FlowsOf(), &experiment.FlowKind{Group: "g"}
+	flows, kind := &build.Flows{}, &experiment.FlowKind{Group: "g"}
 	for _, from := range hosts {
 		for _, to := range hosts {
 			if from != to {

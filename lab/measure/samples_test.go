@@ -16,7 +16,8 @@ id: my/samples
 title: samples
 duration: 1ms
 topology: {kind: star, hosts: 2}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 12MB}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 100KB, buffer: 12MB}
 flows: [{name: f, from: H0, to: H1, size: 100KB}]
 schemes: [dcqcn]
 measure: {sample: 10us, MORE}

@@ -261,7 +261,7 @@ func TestMetricsOfSamplesAgainstSlowOnes(t *testing.T) {
 // they say; a flow that is in two groups of a list, or comes by its name and by *, counts once.
 func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := &build.Network{Flows: build.FlowsOf()}
+		n := &build.Network{Flows: &build.Flows{}}
 		kinds := []*experiment.FlowKind{{Group: "a"}, {Group: "b"}, {Group: "c"}}
 		for range rapid.IntRange(0, 12).Draw(t, "flows") {
 			var f build.Flow

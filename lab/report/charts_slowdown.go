@@ -42,7 +42,8 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 	}
 	for _, run := range r.Runs {
 		for i, values := range measure.Slowdowns(r.EndedOf(run.Scheme, value, p.Slowdown), ends, stats...) {
-			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme], Values: web.RoundAll(values, 5)}
+			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
+			l.Values = web.RoundAll(values, 5)
 			charts[i].Lines = append(charts[i].Lines, l)
 		}
 	}

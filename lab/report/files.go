@@ -56,7 +56,8 @@ func Write(e *experiment.Experiment, out string, j *claim.Judged) error {
 				series = s.CSV()
 			}
 			path := filepath.Join(dir, FileName(experiment.Key(scheme, value)))
-			if err := errors.Join(put(path+".csv", series), putFlows(path+".flows.csv", j.Ended(scheme, value))); err != nil {
+			flows := j.Ended(scheme, value)
+			if err := errors.Join(put(path+".csv", series), putFlows(path+".flows.csv", flows)); err != nil {
 				return err
 			}
 		}
@@ -147,7 +148,9 @@ func flowsCSV(to io.Writer, flows iter.Seq[measure.Ended]) error {
 	row := make([]string, len(flowColumns))
 	for f := range flows {
 		row[0], row[1], row[2], row[3] = f.Group, f.From, f.To, strconv.FormatInt(int64(f.Size), 10)
-		row[4], row[5], row[6] = measure.Float(f.Start.Seconds()), measure.Float(f.FCT.Seconds()), measure.Float(f.Ideal.Seconds())
+		for i, t := range [...]units.Time{f.Start, f.FCT, f.Ideal} {
+			row[4+i] = measure.Float(t.Seconds())
+		}
 		row[7] = strconv.FormatUint(f.Seed, 10)
 		if err := w.Write(row); err != nil {
 			return err
@@ -197,7 +200,8 @@ func parseFlows(b io.Reader) (flows []measure.Ended, err error) {
 		}
 		span := func(s float64) units.Time { return units.Time(math.Round(s * float64(units.Second))) }
 		flows = append(flows, measure.Ended{
-			Group: name(row[0]), From: name(row[1]), To: name(row[2]), Size: units.Size(v[0]), Start: span(v[1]), FCT: span(v[2]), Ideal: span(v[3]), Seed: seed,
+			Group: name(row[0]), From: name(row[1]), To: name(row[2]), Size: units.Size(v[0]),
+			Start: span(v[1]), FCT: span(v[2]), Ideal: span(v[3]), Seed: seed,
 		})
 	}
 }

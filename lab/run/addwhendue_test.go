@@ -82,7 +82,8 @@ func TestFlowsThatAreToldLate(t *testing.T) {
 				t.Errorf("%s: receivers forgot %d of %d flows that ended", use.Name.V, forgot, len(ended[i]))
 			}
 			if i == 1 && len(places) != n.Flows.Len() {
-				t.Fatalf("%s: %d places for %d flows that are known from the beginning", use.Name.V, len(places), n.Flows.Len())
+				t.Fatalf("%s: %d places for %d flows that are known from the beginning",
+					use.Name.V, len(places), n.Flows.Len())
 			}
 		}
 		build.AddAllAtStart = false

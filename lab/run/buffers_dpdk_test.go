@@ -51,10 +51,12 @@ measure:
 		}
 		alike := longest[1] > 0.8*longest[0] && longest[1] < 1.25*longest[0]
 		if alike != c.fits {
-			t.Errorf("xoff %s, %s: the longest queue is %v in virtual time and %v on DPDK", c.xoff, c.size, longest[0], longest[1])
+			t.Errorf("xoff %s, %s: the longest queue is %v in virtual time and %v on DPDK",
+				c.xoff, c.size, longest[0], longest[1])
 		}
 		if noted[0] || noted[1] == c.fits {
-			t.Errorf("xoff %s, %s: a note of frame buffers in virtual time %v, on DPDK %v", c.xoff, c.size, noted[0], noted[1])
+			t.Errorf("xoff %s, %s: a note of frame buffers in virtual time %v, on DPDK %v",
+				c.xoff, c.size, noted[0], noted[1])
 		}
 	}
 }

@@ -16,7 +16,8 @@ func TestCheckpointsHaveAllFlows(t *testing.T) {
 		var list []measure.Ended
 		for i := range n {
 			list = append(list, measure.Ended{
-				Group: fmt.Sprint("g", i%3), From: "A", To: "B", Size: units.Size(i), FCT: units.Time(i * i), Flow: i, Seed: 7,
+				Group: fmt.Sprint("g", i%3), From: "A", To: "B", Size: units.Size(i), FCT: units.Time(i * i),
+				Flow: i, Seed: 7,
 			})
 		}
 		var b bytes.Buffer

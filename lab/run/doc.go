@@ -7,7 +7,7 @@
 //	replay.go      the jobs of a replay, and one result of all of them
 //	parallel.go    jobs side by side, with their progress
 //	checkpoint.go  jobs that ended in an earlier replay, and are not run again
-//	frames.go      how many frame buffers an experiment needs on DPDK
+//	buffers.go     how many frame buffers an experiment needs on DPDK
 //	single.go      one job in a world of its own (outcome.go: for other packages; panic.go: if its code panics)
 //	result.go      what a result says and how it is written
 package run

@@ -202,7 +202,10 @@ func settings(e *experiment.Experiment, use experiment.SchemeUse) map[string]str
 // sweep one seed after the other.
 func Merge(jobs []*Job) (Run, Timing) {
 	use := jobs[0].Use
-	r := Run{Scheme: use.Key(), Params: use.Values(), Invariants: Invariants{ConservationOK: true}, series: map[string]*measure.Series{}, ended: map[string][]iter.Seq[measure.Ended]{}}
+	r := Run{
+		Scheme: use.Key(), Params: use.Values(), Invariants: Invariants{ConservationOK: true},
+		series: map[string]*measure.Series{}, ended: map[string][]iter.Seq[measure.Ended]{},
+	}
 	if use.Name.V != r.Scheme {
 		r.Recipe = use.Name.V
 	}

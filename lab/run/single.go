@@ -49,11 +49,11 @@ func newWorld(o Options, e *experiment.Experiment, seed uint64) (fabric.World, e
 		w.SetParts(o.Cores)
 		return w, nil
 	case "dpdk":
-		n, err := frames(e, seed)
+		n, err := frameBuffers(e, seed)
 		if err != nil {
 			return nil, err
 		}
-		return dpdk.New(dpdk.Options{Dilation: o.Dilation, Frames: n, Most: mostFrames})
+		return dpdk.New(dpdk.Options{Dilation: o.Dilation, Frames: n, Most: mostBuffers})
 	}
 	return nil, fmt.Errorf("there is no world %q (%s)", o.World, strings.Join(experiment.Worlds, " or "))
 }
@@ -137,7 +137,8 @@ func (s *single) inWorld(ctx context.Context) (r runResult, err error) {
 	watch.Finish()
 	lost, hops := n.Lost()
 	r = runResult{
-		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed), hops: hops, virtual: w.Now().Seconds(),
+		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed),
+		hops: hops, virtual: w.Now().Seconds(),
 		notes: append(notes(s.e, n, s.use), watch.Unfinished()...),
 	}
 	r.invariants.LostFrames, r.invariants.Discarded = lost, n.Discarded()
@@ -209,7 +210,8 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 	watch.Finish()
 	lost, hops := b.Lost()
 	r = runResult{
-		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed), hops: hops, virtual: s.e.Duration.Seconds(),
+		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed),
+		hops: hops, virtual: s.e.Duration.Seconds(),
 		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: slices.Concat(notes(s.e, n, s.use), watch.Unfinished(), b.Notes()),
 	}
 	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.Skew().Seconds()}

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -272,6 +273,10 @@ type hop struct {
 	from  uint64
 	count int
 }
+
+func (h hop) alike(o hop) bool { return h.from == o.from }
+
+func (h hop) compare(o hop) int { return cmp.Compare(h.from, o.from) }
 
 func (w *scratch) init(sites int) {
 	w.place, w.into = make([]int32, sites), make([]int32, sites)

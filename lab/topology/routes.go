@@ -45,7 +45,7 @@ func (p *Plan) RoutesOver(down Down, weighted bool) *Routes {
 	}
 	for _, host := range p.Endpoints() {
 		to := host
-		if end, ok := p.onlyEnd(host, down); ok && !weighted { // weights do not count the last links, which are a host's
+		if end, ok := p.onlyEnd(host, down); ok && !weighted { // weights do not count a host's links
 			to = end.Node
 			r.to[host].last, r.to[host].port = end.Node, []uint16{uint16(end.Port)}
 		}

@@ -28,7 +28,8 @@ func TestRoutes(t *testing.T) {
 	p.Connect(n, b, link(10))
 	p.Connect(b, g, link(3))
 	r := p.Routes()
-	if !slices.Equal(r.Ports(a, g), []uint16{1, 2}) || !slices.Equal(r.Ports(m, g), []uint16{1}) || !slices.Equal(r.Ports(b, g), []uint16{2}) || p.Delay(h, g) != 24 {
+	if !slices.Equal(r.Ports(a, g), []uint16{1, 2}) || !slices.Equal(r.Ports(m, g), []uint16{1}) ||
+		!slices.Equal(r.Ports(b, g), []uint16{2}) || p.Delay(h, g) != 24 {
 		t.Errorf("%v, %v", r, p.Delay(h, g))
 	}
 	if _, _, err := p.Port("A", "G"); err == nil {

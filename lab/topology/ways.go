@@ -43,10 +43,6 @@ func (h Hop) compare(o Hop) int {
 		cmp.Compare(h.Link.Delay, o.Link.Delay), cmp.Compare(h.Link.Overhead, o.Link.Overhead))
 }
 
-func (h hop) alike(o hop) bool { return h.from == o.from }
-
-func (h hop) compare(o hop) int { return cmp.Compare(h.from, o.from) }
-
 // Shortest is the least that any of the ways takes, where links take what is said of them by their places on it.
 func (w Ways) Shortest(takes func(i int, l fabric.Link) units.Time) units.Time {
 	return w.best(takes, func(a, b units.Time) bool { return a < b })

@@ -14,7 +14,8 @@ id: test/frames
 title: frames
 duration: 400us
 topology: {kind: star, hosts: 9}
-parameters: {link_rate: 40Gbps, host_delay: %s, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 50KB, buffer: %s}
+parameters: {link_rate: 40Gbps, host_delay: %s, trunk_delay: 1us, payload: 1000B, mtu: 1500B,
+  priority: 3, xoff: 50KB, buffer: %s}
 schemes: [none]
 flows: [{name: all, from: H0..H7, to: H8%s}]
 measure: {sample: 10us}
@@ -36,7 +37,7 @@ measure: {sample: 10us}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := frames(e, 1); err != nil || n < c.least || n > c.most {
+		if n, err := frameBuffers(e, 1); err != nil || n < c.least || n > c.most {
 			t.Errorf("%+v: %d, %v", c, n, err)
 		}
 	}
