@@ -34,11 +34,7 @@ func (o *operated) address(host int, iface string, addresses ...string) {
 // pings reports whether a host reaches an address.
 func (o *operated) pings(host int, to string, args ...string) bool {
 	o.t.Helper()
-	out, err := o.fourHosts.hosts[host].Command("ping", append([]string{"-c", "3", "-i", "0.05", "-W", "5", to}, args...)...).CombinedOutput()
-	if err != nil && !strings.Contains(string(out), "packet loss") {
-		o.t.Fatalf("ping: %v\n%s", err, out)
-	}
-	return strings.Contains(string(out), " 0% packet loss")
+	return o.fourHosts.hosts[host].Ping(o.t, 3, to, args...) == ""
 }
 
 // tcp has one host send to another with TCP.

@@ -258,8 +258,8 @@ func TestApplicationsBehindNICs(t *testing.T) {
 		t.Run(c.scheme, func(t *testing.T) {
 			b := startNICs(t, c.scheme, c.params)
 			for i := range 3 {
-				if out := b.apps[i].Run(t, "ping", "-c", "3", "-i", "0.1", "-W", "10", "10.9.0.4"); !strings.Contains(out, " 0% packet loss") {
-					t.Errorf("ping from h%d:\n%s", i, out)
+				if missing := b.apps[i].Ping(t, 3, "10.9.0.4"); missing != "" {
+					t.Errorf("ping from h%d:\n%s", i, missing)
 				}
 			}
 			begin := b.waitUntilIdle()

@@ -8,6 +8,7 @@
 // The files, in the order in which they build on each other:
 //
 //	testnet.go  namespaces and cables
+//	ping.go     echo requests
 //	socket.go   frames
 //	tshark.go   what tshark says of them
 package testnet
