@@ -20,6 +20,7 @@ func (s *Switch) Stats(now units.Time) fabric.Stats {
 // every port: workers that rest meanwhile do not wait for it to be found.
 func (s *Switch) CopyStats(now units.Time, st *fabric.Stats) {
 	s.countNeighbours(st)
+	st.RemovedRouted = s.gone.routed
 	st.Unlearned = s.counts.Unlearned.Load()
 	for i := range st.Ports {
 		p := &s.ports[i]

@@ -22,6 +22,7 @@ import (
 type gone struct {
 	in, out        [pfc.Classes]uint64 // see sum
 	losses, pauses uint64
+	routed         uint64
 }
 
 // ErrPlace is wrapped by Prepare's error if a port is to be where frames of the one before still are.
@@ -107,6 +108,7 @@ func (s *Switch) forget(p *switchPort) {
 	p.sum(&g.in, &g.out)
 	g.losses += p.losses()
 	g.pauses += p.pauses()
+	g.routed += p.stats.Routed
 	p.stats = fabric.PortStats{}
 	for prio := range p.queues {
 		p.stats.LostAt[prio] = units.Never

@@ -89,6 +89,26 @@ func TestRouting(t *testing.T) {
 	})
 }
 
+// A port that is removed takes its counters along, but what was routed from there stays counted.
+func TestRoutedOfRemovedPorts(t *testing.T) {
+	c := routerConfig()
+	c.Ports = append(c.Ports, PortConfig{MAC: mac(104), Link: fabric.Link{Rate: rate}})
+	r := newRig(t, c)
+	for round := range 2 {
+		for range 3 {
+			r.in(4, ip("10.0.4.1", "10.0.1.7", 110), 110)
+		}
+		if n, sent := r.stats(4).Routed, len(r.out(1, 8)); n != 3 || sent != 3 {
+			t.Fatalf("round %d: %d of 3 packets are routed, %d sent", round, n, sent)
+		}
+		r.reload(r.without(4))
+		if n := r.sw.Stats(r.now).RemovedRouted; n != uint64(3*round+3) {
+			t.Errorf("round %d: %d packets of removed ports were routed", round, n)
+		}
+		r.occupy(4, 0)
+	}
+}
+
 // What is not forwarded is counted with its reason.
 func TestRoutingDiscards(t *testing.T) {
 	good := ip("10.0.0.1", "10.0.1.7", 100)

@@ -169,6 +169,7 @@ type Stats struct {
 	// Switches only.
 	Neighbours        [len(neighbour.Statuses)]int // next hops that are asked, by state
 	NeighbourFailures uint64                       // how often one did not answer
+	RemovedRouted     uint64                       // Routed of the ports that have been removed
 	Unlearned         uint64                       // how often an address was not learned for want of a place in the table
 
 	// Hosts only.

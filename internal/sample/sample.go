@@ -142,7 +142,7 @@ func Source(host bool) *telemetry.Source {
 			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
 		}
 		snap.Stats.Ports[0].Discards[fabric.DropStorm][3] = 6
-		snap.Stats.Ports[0].Routed = 5
+		snap.Stats.Ports[0].Routed, snap.Stats.RemovedRouted = 3, 2
 		snap.LinkChanges = []uint64{2}
 		snap.Shut = make([]bool, 1)
 		return snap

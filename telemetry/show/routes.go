@@ -50,6 +50,7 @@ func takeRoutes(s *telemetry.Source) Document {
 	for _, a := range forwarding.Addresses {
 		d.Addresses = append(d.Addresses, a.String())
 	}
+	d.Routed = snap.Stats.RemovedRouted
 	for i := range snap.Numbers() {
 		d.Routed += snap.Stats.Ports[i].Routed
 	}
