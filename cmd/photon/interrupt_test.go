@@ -89,3 +89,29 @@ func TestHangupEnds(t *testing.T) {
 		}
 	}
 }
+
+// What only reads ends at once, wherever it is.
+func TestAReaderEndsAtOnce(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, said := photon(ctx, nil, "check", pipe)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when it reads, and then it waits for what nobody writes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if s := c.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGTERM {
+		t.Errorf("photon check ended with %v: %s", c.ProcessState, said)
+	}
+}

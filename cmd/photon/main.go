@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -35,9 +36,13 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
-	ctx, stop := signal.NotifyContext(context.Background(), endings(root, args)...)
-	defer stop()
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends what does not heed the first
+	ctx := context.Background()
+	if signals := endings(root, args); signals != nil {
+		until, stop := signal.NotifyContext(ctx, signals...)
+		defer stop()
+		ctx = until
+		context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends what does not heed the first
+	}
 	out := &standard{file: os.Stdout}
 	root.SetOut(out)
 	c, err := root.ExecuteContextC(ctx)
@@ -56,10 +61,14 @@ func run(args []string) int {
 
 // endings are the signals that end a command as Ctrl-C does: what it started ends with it, and it says how to go on.
 // The end of its terminal (SIGHUP) is one, unless it was started with nohup. A switch or an agent reloads instead.
+// What only reads and prints has none: a signal ends it on the spot, and nothing is left behind.
 func endings(root *cobra.Command, args []string) []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	c, _, err := root.Find(args)
-	if err != nil || c.Name() == "switch" || c.Name() == "agent" || signal.Ignored(syscall.SIGHUP) {
+	switch {
+	case err == nil && slices.Contains([]string{"check", "explain", "list"}, c.Name()):
+		return nil
+	case err != nil || c.Name() == "switch" || c.Name() == "agent" || signal.Ignored(syscall.SIGHUP):
 		return all
 	}
 	return append(all, syscall.SIGHUP)
