@@ -35,7 +35,7 @@
 //
 //	main.go                 flags and the result
 //	cases.go, foreign.go    networks of our own, and files of others
-//	photon.go               commands that are measured whole
+//	photon.go, ns3.go       commands that are measured whole, and ns-3 beside them
 //	turns.go, together.go   runs take turns, each as a process; two of them many times a second
 //	measure.go, machine.go  one run; the loop of bare events
 //	ratio.go                two of them compared

@@ -43,6 +43,7 @@ func run() error {
 	waits := flag.Bool("wait", false, "with -child: say when the network is built, and begin when a line comes in")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
 	photon := flag.String("photon", "", "the program whose photon run is measured, too; none: that is left out")
+	ns3 := flag.String("ns3", "", "with -photon: scratch/third of ns-3 with HPCC's model, which runs the same files beside it")
 	write := flag.String("files", "", "write the files that photon run is measured with to this folder, and end")
 	flag.Parse()
 	if *write != "" {
@@ -64,10 +65,15 @@ func run() error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(m)
 	}
+	if *ns3 != "" {
+		if _, err := os.Stat(*ns3); err != nil || *photon == "" {
+			return fmt.Errorf("-ns3 %s: it runs beside -photon: %w", *ns3, cmp.Or(err, errors.New("there is none")))
+		}
+	}
 	list, typed := casesOf(*growth), commands()
 	if *only != "" && !*child && *photon != "" {
 		if some := named(slices.Concat(typed, large), *only); len(some) > 0 {
-			return compare(nil, false, cmp.Or(*turns, turnsOfRuns), *out, "bench-sim", *photon, some)
+			return compare(nil, false, cmp.Or(*turns, turnsOfRuns), *out, "bench-sim", *photon, *ns3, some)
 		}
 	}
 	if *only != "" || *growth || *photon == "" {
@@ -105,7 +111,7 @@ func run() error {
 	if *turns == 0 {
 		*turns = usual
 	}
-	return compare(list, *growth, *turns, *out, name, *photon, typed)
+	return compare(list, *growth, *turns, *out, name, *photon, *ns3, typed)
 }
 
 // named are the commands of a name: all schemes, too, of files.
@@ -124,7 +130,7 @@ func names(list []testCase) string {
 }
 
 // compare runs cases in turns and writes what came out.
-func compare(list []testCase, growth bool, turns int, out, name, photon string, commands []typed) error {
+func compare(list []testCase, growth bool, turns int, out, name, photon, ns3 string, commands []typed) error {
 	runtime.LockOSThread() // a child dies with the thread that began it
 	took, err := takeTurns(plan(list, growth, runtime.NumCPU()), turns, together)
 	if err != nil {
@@ -135,7 +141,7 @@ func compare(list []testCase, growth bool, turns int, out, name, photon string, 
 		return err
 	}
 	if len(commands) > 0 {
-		if r.Runs, err = typedRuns(photon, commands, min(turns, turnsOfRuns)); err != nil {
+		if r.Runs, err = typedRuns(photon, ns3, commands, min(turns, turnsOfRuns)); err != nil {
 			return err
 		}
 		if err := printRuns(os.Stdout, r.Runs); err != nil {

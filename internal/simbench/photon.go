@@ -84,6 +84,13 @@ type ran struct {
 	RSS   int64   `json:"rss_bytes"`
 	Loop  float64 `json:"loop_packet_hops_per_second"` // of the bare loop just before
 	XNS3  float64 `json:"x_ns3,omitempty"`             // the rate by ns-3's, if the loop made what it made there
+
+	// Of ns-3 in the same turn, if it was run.
+	NS3Wall   float64 `json:"ns3_wall_seconds,omitempty"`
+	NS3RSS    int64   `json:"ns3_rss_bytes,omitempty"`
+	XNS3Here  float64 `json:"x_ns3_here,omitempty"`       // its seconds by ours
+	XNS3Least float64 `json:"x_ns3_here_least,omitempty"` // of the turns
+	XNS3Most  float64 `json:"x_ns3_here_most,omitempty"`
 }
 
 // timesNS3 is how many times as fast as ns-3 it was, if the machine were that of ns-3; 0: not known.
@@ -235,8 +242,9 @@ func links(next [][]int, from int) []int {
 	return far
 }
 
-// typedRuns takes all commands in turns, and returns the medians of each.
-func typedRuns(photon string, list []typed, turns int) (rows []ran, err error) {
+// typedRuns takes all commands in turns, and returns the medians of each. If there is a program of ns-3, it runs the files
+// of those of which its rate is known, before them.
+func typedRuns(photon, ns3 string, list []typed, turns int) (rows []ran, err error) {
 	folder, err := os.MkdirTemp("", "bench-sim")
 	if err != nil {
 		return nil, err
@@ -259,10 +267,27 @@ func typedRuns(photon string, list []typed, turns int) (rows []ran, err error) {
 	}
 	all := make([][]ran, len(list))
 	for range turns {
+		peers := map[string]peer{}
 		for i := range list {
-			r, err := list[i].run(photon, folder)
+			t := &list[i]
+			other := ns3 != "" && t.ns3 != 0
+			if _, has := peers[t.name()]; other && !has {
+				if peers[t.name()], err = t.files.runNS3(ns3, folder); err != nil {
+					return nil, err
+				}
+			}
+			r, err := t.run(photon, folder)
 			if err != nil {
 				return nil, err
+			}
+			if other {
+				flows, err := flowsOf(filepath.Join(folder, "out", "fct.txt"))
+				if err != nil {
+					return nil, err
+				}
+				if err := r.beside(peers[t.name()], flows); err != nil {
+					return nil, err
+				}
 			}
 			all[i] = append(all[i], r)
 		}
@@ -286,25 +311,36 @@ func medians(runs []ran) ran {
 	r.Rate, r.Wall, r.CPU = of(func(r *ran) float64 { return r.Rate }), of(func(r *ran) float64 { return r.Wall }), of(func(r *ran) float64 { return r.CPU })
 	r.Loop, r.XNS3 = of(func(r *ran) float64 { return r.Loop }), of(func(r *ran) float64 { return r.XNS3 })
 	r.RSS = int64(of(func(r *ran) float64 { return float64(r.RSS) }))
+	here := func(r *ran) float64 { return r.XNS3Here }
+	r.NS3Wall, r.XNS3Here = of(func(r *ran) float64 { return r.NS3Wall }), of(here)
+	r.NS3RSS = int64(of(func(r *ran) float64 { return float64(r.NS3RSS) }))
+	r.XNS3Least, r.XNS3Most = here(&runs[0]), here(&runs[0])
+	for i := range runs {
+		r.XNS3Least, r.XNS3Most = min(r.XNS3Least, here(&runs[i])), max(r.XNS3Most, here(&runs[i]))
+	}
 	return r
 }
 
 // printRuns prints what `photon run` took.
 func printRuns(w io.Writer, rows []ran) error {
 	fmt.Fprintf(w, "\nphoton run, from its start to its end:\n")
-	t := table.New(1, "files", "acknowledgement per", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3")
+	t := table.New(1, "files", "acknowledgement per", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3, scaled", "x ns-3 here", "its wall s", "its RSS MB")
 	for i := range rows {
 		r := &rows[i]
-		by := "–"
+		by, here, wall, rss := "–", "–", "–", "–"
 		if r.XNS3 > 0 {
 			by = fmt.Sprintf("%.1f", r.XNS3)
 		}
+		if r.NS3Wall > 0 {
+			here = fmt.Sprintf("%.1f (%.1f to %.1f)", r.XNS3Here, r.XNS3Least, r.XNS3Most)
+			wall, rss = fmt.Sprintf("%.1f", r.NS3Wall), fmt.Sprintf("%.1f", float64(r.NS3RSS)/1e6)
+		}
 		t.Row(r.Name, r.Ack, r.Cores, fmt.Sprintf("%.2f", r.Rate/1e6), fmt.Sprintf("%.2f", r.Wall),
-			fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by)
+			fmt.Sprintf("%.2f", r.CPU), fmt.Sprintf("%.1f", float64(r.RSS)/1e6), by, here, wall, rss)
 	}
 	if err := t.Print(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "x ns-3 is scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n", bareThere/1e6)
+	_, err := fmt.Fprintf(w, "scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n", bareThere/1e6)
 	return err
 }
