@@ -29,6 +29,10 @@ func (f *foreign) runNS3(program, folder string) (p peer, err error) {
 	}
 	at := filepath.Join(folder, f.name)
 	_ = os.Remove(filepath.Join(at, "fct.txt")) // of the turn before
+	const traced = "0\n"                        // nodes
+	if err := os.WriteFile(filepath.Join(at, "trace.txt"), []byte(traced), 0o644); err != nil {
+		return p, err
+	}
 	cmd := exec.Command(program, "config.txt")
 	cmd.Dir = at
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(filepath.Dir(program)))

@@ -30,7 +30,6 @@ type line struct {
 	NS3Rate   float64 `json:"ns3_rate_ratio,omitempty"`         // ours to the ns-3 simulator's, each as measured
 	NS3Scaled float64 `json:"ns3_rate_ratio_scaled,omitempty"`  // the same if this machine were as fast as its
 	NS3Wall2  float64 `json:"ns3_wall_ratio_2_cores,omitempty"` // its seconds by the wall, on one core, to ours on two
-	NS3Memory float64 `json:"ns3_memory_ratio,omitempty"`       // its memory to ours
 }
 
 // machine is how fast the machine is, by the bare loop; figures are medians of the turns.
@@ -69,7 +68,6 @@ func newLine(c *testCase, each bool, runs, shared []measured, by comparisons) li
 	l.PerFrame = stat.Median(of((*measured).perFrame))
 	if by.ns3.Median > 0 {
 		l.NS3Rate, l.NS3Scaled, l.NS3Wall2 = by.ns3.Median, by.ns3Scaled.Median, by.ns3Twice.Median
-		l.NS3Memory = c.ns3.megabytes * 1e6 / float64(l.RSS)
 	}
 	if runs = shared; len(runs) > 0 {
 		l.Wall2, l.Twice = stat.Median(of(wall)), by.twice.Median
@@ -86,7 +84,7 @@ func (l *line) twice() string {
 }
 
 func printTable(w io.Writer, lines []line, here machine) error {
-	t := table.New(2, "case", "ack", "Mhops/s core", "±", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled", "1/memory")
+	t := table.New(2, "case", "ack", "Mhops/s core", "±", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled")
 	rate := func(perSecond, spread float64) (text, within string) {
 		return fmt.Sprintf("%.2f", perSecond/1e6), fmt.Sprintf("%.0f%%", 50*spread)
 	}
@@ -99,7 +97,7 @@ func printTable(w io.Writer, lines []line, here machine) error {
 	for _, l := range lines {
 		text, within := rate(l.Rate, l.Spread)
 		t.Row(l.Name, l.Ack, text, within, fmt.Sprintf("%.1f", l.PerEvent), l.twice(), fmt.Sprintf("%.1f", float64(l.RSS)/1e6), l.Frames, fmt.Sprintf("%.0f", l.PerFrame),
-			fmt.Sprintf("%.2f", l.SetUp), known(l.NS3Rate), known(l.NS3Wall2), known(l.NS3Scaled), known(l.NS3Memory))
+			fmt.Sprintf("%.2f", l.SetUp), known(l.NS3Rate), known(l.NS3Wall2), known(l.NS3Scaled))
 	}
 	text, within := rate(here.Rate, here.Spread)
 	t.Row(here.Loop, "–", text, within, fmt.Sprintf("%.1f", here.PerEvent))
