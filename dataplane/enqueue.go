@@ -26,7 +26,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []fabri
 		v.lossy = 0
 	}
 	for i := from; i < end; {
-		if i = s.enqueueFast(now, p.env, v, burst[:end], i); i == end {
+		if i = s.enqueueFast(now, p.worker, v, burst[:end], i); i == end {
 			break
 		}
 		if v.lossy != 0 && s.hold(v) {
@@ -85,17 +85,28 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *fabric.Frame, a ac
 	}
 }
 
-// enqueueFast takes frames from the i-th on, as far as they pass the queues or are appended to one in which
-// others wait, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
+// enqueueFast takes frames from the i-th on, as far as they pass the queues, are appended to one in which others wait, or
+// are put into another worker's lane, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
 // needs stays in registers.
-func (s *Switch) enqueueFast(now units.Time, env *fabric.Env, v *vector, burst []fabric.Frame, i int) int {
+func (s *Switch) enqueueFast(now units.Time, w *switchWorker, v *vector, burst []fabric.Frame, i int) int {
 	// An action names ports that there are, or it would not be in the cache: nothing is checked.
+	env := w.env
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(env.Exits()))
 	acts := v.acts[:len(burst)]
 	for ; i < len(burst); i++ {
 		a := acts[i]
 		if a&actAway != 0 {
-			break
+			owner := *element[uint8](unsafe.Pointer(unsafe.SliceData(s.owner)), a.out())
+			l := element[lane](unsafe.Pointer(unsafe.SliceData(w.lanes)), uint(owner))
+			if v.fast>>(a&7)&1 == 0 || l.waiting.frames != 0 || l.put == l.room {
+				break
+			}
+			where := burst[i].Words()[0]
+			f := element[fabric.Frame](unsafe.Pointer(unsafe.SliceData(l.ring)), uint(l.put%laneLen))
+			f.Put(where, uint64(a.out())|uint64(a&actFrame)) // the digest is the port: see lane
+			l.put++
+			v.charges[a&7] += s.cost(uint16(where >> 32))
+			continue
 		}
 		e, q := element[fabric.Exit](exits, a.out()), element[queue](queues, a.queue())
 		where, what := burst[i].Words()[0], burst[i].Words()[1]&(1<<32-1)|uint64(a&actFrame)

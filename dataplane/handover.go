@@ -236,8 +236,10 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint64) uint64 {
 	pooled := int64(0)   // that lossy frames give back
 	tail := int64(unset) // the least limit of their queues
+	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.Exits()))
+	ring := unsafe.Pointer(unsafe.SliceData(l.ring))
 	for ; at < end; at++ {
-		f := &l.ring[at%laneLen]
+		f := element[fabric.Frame](ring, uint(at%laneLen)) // it names ports that there are: nothing is checked
 		prio, length := f.Prio&7, int64(f.Len)
 		lossy := f.Flag&fabric.Lossless == 0 // releases have no flags either
 		if lossy {
@@ -251,7 +253,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 				break
 			}
 		}
-		e, q := w.env.Exit(int(f.Digest)), &s.queues[int(f.Digest)*pfc.Classes+int(prio)]
+		e, q := element[fabric.Exit](exits, uint(f.Digest)), element[queue](queues, uint(f.Digest)*pfc.Classes+uint(prio))
 		where, what := f.Words()[0], f.Words()[1]&^(1<<32-1)
 		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == fabric.QueueNothing {
 			if int(n) >= len(e.Frames) || e.Free > now || e.PerByte != 0 || q.left < 0 {
@@ -264,7 +266,7 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 			e.N = n + 1
 			q.left += 1<<40 | tally(f.Len)
 			q.longest = max(q.longest, f.Len)
-			cost := s.cost(f.Len)
+			cost := s.cost(uint16(where >> 32))
 			if w.deferRelease(int(f.In), prio, cost); lossy {
 				pooled += cost
 			}

@@ -16,8 +16,9 @@ const (
 	routerMAC   = wire.MAC(0x0200_00FF_FFFF)
 	ttl         = 64
 
-	// ringFrames are sent around in each net_ring.
-	ringFrames = 128
+	// ringFrames are sent around in each net_ring: as many as eight bursts, since with two workers some of them are on
+	// their way from one to the other. With two bursts in each ring workers waited for frames.
+	ringFrames = 512
 )
 
 // hostMAC is the address of a host, which is behind port h modulo the number of ports.
