@@ -125,7 +125,7 @@ routes:
 		}
 		if life%2 == 0 { // after a while
 			o.until("its link is down", said("port "+old+": link down"))
-			o.pings(0, "10.2.0.2", "-c", "1", "-W", "1")
+			o.pings(0, "10.2.0.2", "-W", "1")
 		}
 		host := o.fourHosts.hosts[at]
 		testnet.Veth(t, host, "eth0", o.sw, old) // a host without addresses, in its place
