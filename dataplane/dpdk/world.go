@@ -77,11 +77,12 @@ type port struct {
 	emulate bool
 	free    units.Time // when the link has sent what it took
 	polled  units.Time // when the port was last served
+	earlier units.Time // and before that
 	flight  fabric.Flight
 	tap     *fabric.Tap // nil: no capture
 	one     [1]fabric.Frame
 	exit    *fabric.Exit
-	past    [8]fabric.Frame // what is in the exit of an emulated link
+	past    [1]fabric.Frame // what is in the exit of an emulated link, which is busy then
 	staged  int             // frames in tx, in this round,
 	left    int             // and of these, those of the one before
 
