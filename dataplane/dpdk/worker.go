@@ -424,8 +424,8 @@ func (k *worker) sample(now units.Time) {
 			continue
 		}
 		unpin() // samplers may wait
-		for s := &k.world.samples[i]; s.next <= now; s.next += s.every {
-			s.do(s.next)
+		for s := &k.world.samples[i]; s.next <= now; {
+			s.next = s.do(s.next)
 		}
 		pin()
 	}
