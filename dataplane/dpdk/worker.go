@@ -494,7 +494,9 @@ func (p *port) open(now units.Time) {
 	e := p.exit
 	switch {
 	case p.emulate:
-		e.Frames, e.Free = p.past[:], p.free+now-p.polled
+		if e.Frames, e.Free = p.past[:], p.free+now-p.polled; p.env.Due(p.number) <= now {
+			e.Free = units.Never // what is due comes first
+		}
 	case p.link.Rate > 0:
 		e.Frames, e.Free = p.tx[p.staged:], p.free+now-p.ahead(now)
 	default:

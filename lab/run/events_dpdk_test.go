@@ -8,13 +8,15 @@ import (
 	"testing"
 )
 
-// A flow is stopped, and another gets another rate, when the file says so, in both worlds: not when the next sample is due.
+// A flow is stopped, and another gets another rate, when the file says so, in both worlds: not when the next sample is
+// due.
 func TestEventsAreInTimeInBothWorlds(t *testing.T) {
 	const text = `id: test/events
 title: events between two samples
 duration: 500us
 topology: {kind: star, hosts: 3}
-parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 1MB, buffer: 9MB}
+parameters:
+  {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 1MB, buffer: 9MB}
 flows:
   - {name: stopped, from: H0, to: H2, stop: 120us}
   - {name: slowed, from: H1, to: H2}
