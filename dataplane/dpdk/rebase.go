@@ -45,6 +45,7 @@ func (w *world) setBack(now units.Time) {
 func (p *port) Rebase(by units.Time) {
 	p.free.Rebase(by)
 	p.polled.Rebase(by)
+	p.earlier.Rebase(by)
 	p.flight.Rebase(by)
 	if p.tap != nil {
 		p.tap.Rebase(by)

@@ -353,7 +353,9 @@ func (k *worker) round(now units.Time) {
 	for _, p := range k.ports {
 		p.staged = int(p.c.tx_n) // that the device did not take
 		p.left = p.staged
-		p.serve(now, k)
+		if !p.emulate { // an emulated link sends when it is known what arrived before
+			p.serve(now, k)
+		}
 		p.open(now)
 	}
 	for _, p := range k.ports {
@@ -422,8 +424,8 @@ func (k *worker) sample(now units.Time) {
 			continue
 		}
 		unpin() // samplers may wait
-		for s := &k.world.samples[i]; s.next <= now; s.next += s.every {
-			s.do(s.next)
+		for s := &k.world.samples[i]; s.next <= now; {
+			s.next = s.do(s.next)
 		}
 		pin()
 	}
@@ -451,12 +453,13 @@ func (k *worker) close() {
 }
 
 // serve stages what the node has to send, as far as the link is free: on an emulated link frames whose
-// time there is over.
+// time there is over. Such a link takes what was due by the last poll, and no sooner: what arrived by then has only
+// now been received, and was there when the link became free.
 func (p *port) serve(now units.Time, k *worker) {
 	switch {
 	case p.emulate:
 		p.land(now)
-		for p.staged < len(p.tx) && p.free <= now && p.ask(now, k, p.one[:]) == 1 {
+		for p.staged < len(p.tx) && p.free <= p.polled && p.ask(now, k, p.one[:]) == 1 {
 			p.launch(p.one[0])
 		}
 		p.land(now)
@@ -477,9 +480,12 @@ func (p *port) ahead(now units.Time) units.Time {
 }
 
 // launch puts a frame on an emulated link. One that was busy until just now goes on without a gap although
-// the poll comes a little late.
+// the polls come a little late.
 func (p *port) launch(f fabric.Frame) {
-	p.free = max(p.free, p.polled) + p.link.Serialize(int(f.Len))
+	if p.free <= p.earlier {
+		p.free = p.polled
+	}
+	p.free += p.link.Serialize(int(f.Len))
 	p.flight.Push(f, p.free+p.link.Delay)
 }
 
@@ -488,7 +494,9 @@ func (p *port) open(now units.Time) {
 	e := p.exit
 	switch {
 	case p.emulate:
-		e.Frames, e.Free = p.past[:], p.free
+		if e.Frames, e.Free = p.past[:], p.free+now-p.polled; p.env.Due(p.number) <= now {
+			e.Free = units.Never // what is due comes first
+		}
 	case p.link.Rate > 0:
 		e.Frames, e.Free = p.tx[p.staged:], p.free+now-p.ahead(now)
 	default:
@@ -529,7 +537,7 @@ func (p *port) end(now units.Time, k *worker) (busy bool) {
 	if p.staged > p.left {
 		k.polls.tx(p.staged - p.left)
 	}
-	p.polled = now
+	p.earlier, p.polled = p.polled, now
 	p.c.tx_n = C.uint16_t(p.staged)
 	p.c.rx_paused = 0
 	if p.env.ReceivePaused(p.number) {

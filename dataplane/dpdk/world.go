@@ -77,11 +77,12 @@ type port struct {
 	emulate bool
 	free    units.Time // when the link has sent what it took
 	polled  units.Time // when the port was last served
+	earlier units.Time // and before that
 	flight  fabric.Flight
 	tap     *fabric.Tap // nil: no capture
 	one     [1]fabric.Frame
 	exit    *fabric.Exit
-	past    [8]fabric.Frame // what is in the exit of an emulated link
+	past    [1]fabric.Frame // what is in the exit of an emulated link, which is busy then
 	staged  int             // frames in tx, in this round,
 	left    int             // and of these, those of the one before
 
@@ -96,9 +97,8 @@ type port struct {
 }
 
 type sampler struct {
-	every units.Time
-	next  units.Time
-	do    func(now units.Time)
+	next units.Time
+	do   func(now units.Time) (next units.Time)
 }
 
 // request is a function that runs while all workers are stopped between two rounds.
@@ -271,7 +271,16 @@ func (w *world) Replace(id int, node fabric.Node) {
 // Every may also be called within Do.
 func (w *world) Every(span units.Time, do func(now units.Time)) {
 	now := max(w.now, w.workers[0].clock.now) // the worker's while it runs
-	w.samples = append(w.samples, sampler{every: span, next: now + span, do: do})
+	w.At(now+span, func(now units.Time) units.Time {
+		do(now)
+		return now + span
+	})
+}
+
+// At has do called at an instant, or as soon as a round comes after it, and again at the one that it returns; Never: no
+// more. It is called as Every is.
+func (w *world) At(first units.Time, do func(now units.Time) (next units.Time)) {
+	w.samples = append(w.samples, sampler{first, do})
 }
 
 // build gives every worker its ports, before the first run.

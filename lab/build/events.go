@@ -17,7 +17,7 @@ type change struct {
 }
 
 // Schedule arranges what happens on the way: flows that are stopped, and events, each
-// at its time; on DPDK at the next sample.
+// at its time.
 func (n *Network) Schedule(e *experiment.Experiment) error {
 	list, err := n.changes(e)
 	if err == nil {
@@ -51,7 +51,7 @@ type rater interface {
 	SetRate(end fabric.End, rate units.Rate) error
 }
 
-// waiter is a world whose time waits for what happens at an instant.
+// waiter is a world that calls what is to happen at an instant; virtual time waits for it.
 type waiter interface {
 	At(first units.Time, do func(now units.Time) (next units.Time))
 }
@@ -85,7 +85,7 @@ func (n *Network) event(ev *experiment.Event) (func(units.Time), error) {
 	}, nil
 }
 
-// happen arranges that changes are made at their times, or where time does not wait at the next tick.
+// happen arranges that changes are made at their times, or in a world that knows none but ticks at the next.
 func (n *Network) happen(list []change, tick units.Time) {
 	if len(list) == 0 {
 		return
