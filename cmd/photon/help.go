@@ -13,9 +13,11 @@ const helpWidth = 110
 // part is the annotation of a flag that is listed in a part of its own, below this title.
 const part = "part"
 
+// All commands of the process have their functions for templates in common.
+func init() { cobra.AddTemplateFunc("flagUsages", flagUsages) }
+
 // setUsage has the flags of all commands wrapped, and those of a part below its title.
 func setUsage(root *cobra.Command) {
-	cobra.AddTemplateFunc("flagUsages", flagUsages)
 	root.SetUsageTemplate(strings.NewReplacer(
 		"Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagUsages .}}",
 	).Replace(root.UsageTemplate()))

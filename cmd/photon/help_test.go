@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -192,6 +193,30 @@ func TestLogFormat(t *testing.T) {
 		complain(&said, of, err)
 		if err == nil || !strings.Contains(said.String(), c.want) || strings.Count(said.String(), "\n") != 1 {
 			t.Errorf("photon %s: %q, want %s", c.command, said.String(), c.want)
+		}
+	}
+}
+
+// Tests run several commands at once, each made anew; what they say of themselves is the same.
+func TestCommandsAreMadeAtOnce(t *testing.T) {
+	var usages [8]string
+	var all sync.WaitGroup
+	for i := range usages {
+		all.Go(func() {
+			root := newRoot()
+			root.SetArgs([]string{"replay", "--help"})
+			var said bytes.Buffer
+			root.SetOut(&said)
+			if err := root.Execute(); err != nil {
+				t.Error(err)
+			}
+			usages[i] = said.String()
+		})
+	}
+	all.Wait()
+	for _, u := range usages {
+		if u != usages[0] || !strings.Contains(u, "--quick") {
+			t.Errorf("%s\nand %s", usages[0], u)
 		}
 	}
 }
