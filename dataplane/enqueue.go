@@ -25,27 +25,29 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []fabri
 	if s.limitedFrom == 0 { // each has limits of its own
 		v.lossy = 0
 	}
+	v.away = v.fast
 	for i := from; i < end; {
 		if i = s.enqueueFast(now, p.worker, v, burst[:end], i); i == end {
 			break
 		}
 		if v.lossy != 0 && s.hold(v) {
-			if next := s.enqueueLossy(now, v, burst[:end], i); next > i {
+			v.away |= v.lossy
+			if next := s.enqueueLossy(now, v, burst[:end], i); next > i || v.handsOver(v.acts[i]) {
 				i = next
 				continue
 			}
 		}
-		if away := s.handOverFast(p.worker, v, burst[:end], i); away > i {
-			i = away
-			continue
-		}
 		v.chargeLossy() // what comes now asks how much of the pool is free
+		v.away = v.fast // lossy ones not before there is something set aside for them
 		a := v.acts[i]
 		s.enqueueOne(now, p, &burst[i], a, v.admitted>>a.prio()&1 != 0, v.bypass>>a.prio()&1 != 0)
 		i++
 	}
 	v.chargeAll()
 }
+
+// handsOver reports whether enqueueFast takes a frame for another worker's port.
+func (v *vector) handsOver(a action) bool { return a&actAway != 0 && v.away>>(a&7)&1 != 0 }
 
 // enqueueOne takes one frame whose action only names a port. fits says that there is room for it, and bypass that it
 // may leave past the queues.
@@ -85,9 +87,9 @@ func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *fabric.Frame, a ac
 	}
 }
 
-// enqueueFast takes frames from the i-th on, as far as they pass the queues, are appended to one in which others wait, or
-// are put into another worker's lane, and nothing else is to be done; it returns where the next is. It calls nothing, so that all it
-// needs stays in registers.
+// enqueueFast takes frames from the i-th on, as far as they pass the queues, are appended to one in which others wait,
+// or are handed over to another worker, and nothing else is to be done; it returns where the next is. On the usual ways
+// it calls nothing, so that all it needs stays in registers.
 func (s *Switch) enqueueFast(now units.Time, w *switchWorker, v *vector, burst []fabric.Frame, i int) int {
 	// An action names ports that there are, or it would not be in the cache: nothing is checked.
 	env := w.env
@@ -98,13 +100,13 @@ func (s *Switch) enqueueFast(now units.Time, w *switchWorker, v *vector, burst [
 		if a&actAway != 0 {
 			owner := *element[uint8](unsafe.Pointer(unsafe.SliceData(s.owner)), a.out())
 			l := element[lane](unsafe.Pointer(unsafe.SliceData(w.lanes)), uint(owner))
-			if v.fast>>(a&7)&1 == 0 || l.waiting.frames != 0 || l.put == l.room {
+			if !v.handsOver(a) {
 				break
 			}
-			where := burst[i].Words()[0]
-			f := element[fabric.Frame](unsafe.Pointer(unsafe.SliceData(l.ring)), uint(l.put%laneLen))
-			f.Put(where, uint64(a.out())|uint64(a&actFrame)) // the digest is the port: see lane
-			l.put++
+			where, what := burst[i].Words()[0], uint64(a.out())|uint64(a&actFrame) // the digest is the port: see lane
+			if !l.fastAppend(where, what) {
+				l.append(where, what, &w.store)
+			}
 			v.charges[a&7] += s.cost(uint16(where >> 32))
 			continue
 		}

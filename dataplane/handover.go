@@ -54,30 +54,24 @@ func releaseOf(f *fabric.Frame) (port uint32, prio uint8, cost int64) {
 	return f.Digest &^ isRelease, f.Prio & 7, int64(f.Words()[0])
 }
 
-// append puts a frame into the lane.
-func (l *lane) append(f *fabric.Frame, s *store) {
-	if l.waiting.frames == 0 && l.fits() {
-		l.ring[l.put%laneLen].Copy(f)
-		l.put++
+// append puts a frame into the lane, of which both halves are given.
+func (l *lane) append(where, what uint64, s *store) {
+	if l.waiting.frames == 0 && l.fits() && l.fastAppend(where, what) {
 		return
 	}
-	l.waiting.push(f, s)
+	var f fabric.Frame
+	f.Put(where, what)
+	l.waiting.push(&f, s)
 }
 
-// handOverFast takes frames of a vector from the i-th on, as far as they are for ports of other workers and
-// are charged together; it returns where the next is. What these workers write is not looked at.
-func (s *Switch) handOverFast(w *switchWorker, v *vector, burst []fabric.Frame, i int) int {
-	acts := v.acts[:len(burst)]
-	for ; i < len(burst); i++ {
-		a, f := acts[i], &burst[i]
-		if a&actAway == 0 || (v.fast|v.lossy)>>(a&7)&1 == 0 {
-			break
-		}
-		v.charges[a&7] += s.cost(f.Len)
-		f.Words()[1] = uint64(a.out()) | uint64(a&actFrame) // the digest is the port: see lane
-		w.lanes[s.owner[a.out()]].append(f, &w.store)
+// fastAppend does so if there is room for certain and no other frame waits for room; else it reports false.
+func (l *lane) fastAppend(where, what uint64) bool {
+	if l.waiting.frames != 0 || l.put == l.room {
+		return false
 	}
-	return i
+	l.ring[l.put%laneLen].Put(where, what)
+	l.put++
+	return true
 }
 
 func (l *lane) fits() bool {
@@ -121,7 +115,7 @@ func (l *lane) each(do func(*fabric.Frame)) {
 // handOver gives an admitted frame to the worker of its egress port.
 func (s *Switch) handOver(w *switchWorker, to uint, f *fabric.Frame) {
 	f.Digest = uint32(to)
-	w.lanes[s.owner[to]].append(f, &w.store)
+	w.lanes[s.owner[to]].append(f.Words()[0], f.Words()[1], &w.store)
 }
 
 // deferRelease adds a released frame of another worker's port to what sendReleases sends.
@@ -140,7 +134,7 @@ func (s *Switch) sendReleases(w *switchWorker) {
 			if cost != 0 {
 				var f fabric.Frame
 				putRelease(&f, port, prio, cost)
-				l.append(&f, &w.store)
+				l.append(f.Words()[0], f.Words()[1], &w.store)
 			}
 		}
 		w.released[port] = [pfc.Classes]int64{}
@@ -253,7 +247,8 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 				break
 			}
 		}
-		e, q := element[fabric.Exit](exits, uint(f.Digest)), element[queue](queues, uint(f.Digest)*pfc.Classes+uint(prio))
+		port := uint(f.Digest)
+		e, q := element[fabric.Exit](exits, port), element[queue](queues, port*pfc.Classes+uint(prio))
 		where, what := f.Words()[0], f.Words()[1]&^(1<<32-1)
 		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == fabric.QueueNothing {
 			if int(n) >= len(e.Frames) || e.Free > now || e.PerByte != 0 || q.left < 0 {

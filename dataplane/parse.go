@@ -24,6 +24,7 @@ type vector struct {
 
 	pools   uint8       // of these, those that may take something of the pool
 	fast    uint8       // of these, those whose frames may be charged together
+	away    uint8       // of these, those whose frames for other workers' ports may
 	lossy   uint8       // lossy priorities whose frames may be charged together: the pool has room for all of them
 	tail    units.Size  // the least limit of their queues, even if all frames of the vector are queued
 	charges [8]int64    // to the port, by frames that were queued so

@@ -216,7 +216,8 @@ func TestLaneIsFIFO(t *testing.T) {
 	all.Go(func() {
 		var s store
 		for i := range uint32(n) {
-			if l.append(&fabric.Frame{Ref: i, Len: 60}, &s); i%1000 == 0 {
+			f := fabric.Frame{Ref: i, Len: 60}
+			if l.append(f.Words()[0], f.Words()[1], &s); i%1000 == 0 {
 				l.publish(&s)
 			}
 		}

@@ -3,17 +3,12 @@
 package lab
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"testing"
-
-	"photon/lab/experiment"
-	"photon/lab/run"
 )
 
-// Packets of hosts whose links are as fast as the bottleneck's arrive when it has just sent one. In both worlds they are
-// in its queue then, and what leaves it is judged with them: as many packets are marked, and the queue is as long.
+// Packets of hosts whose links are as fast as the bottleneck's arrive when it has just sent one. In both worlds they
+// are in its queue then, and what leaves it is judged with them: as many packets are marked, and the queue is as long.
 func TestWorldsAgreeAboutWhatComesAtOnce(t *testing.T) {
 	const text = `
 id: test/ties
@@ -64,28 +59,29 @@ measure:
 `)
 }
 
-// worldsAgreeWithin runs an experiment in both worlds, whose metrics are to differ by a part at most.
-func worldsAgreeWithin(t *testing.T, tolerance float64, text string) {
-	e, err := experiment.Parse("worlds.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var runs [2][]run.Run
-	for i, world := range experiment.Worlds {
-		r, err := run.Replay(context.Background(), e, run.Options{World: world, Dilation: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs[i] = r.Runs
-	}
-	for i, sim := range runs[0] {
-		for name, v := range sim.Metrics {
-			got := runs[1][i].Metrics[name]
-			t.Logf("%s: %s is %s in virtual time and %s on DPDK", sim.Scheme, name,
-				experiment.Number(v, e.Unit(name)), experiment.Number(got, e.Unit(name)))
-			if v == nil || got == nil || math.Abs(*got / *v - 1) > tolerance {
-				t.Errorf("which differs by more than %v", tolerance)
-			}
-		}
-	}
+// A flow is stopped, and another gets another rate, when the file says so, in both worlds: not when the next sample is
+// due.
+func TestWorldsAgreeWhenEventsHappen(t *testing.T) {
+	worldsAgreeWithin(t, 0.03, `
+id: test/events
+title: events between two samples
+duration: 500us
+topology: {kind: star, hosts: 3}
+parameters:
+  {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3, xoff: 1MB,
+   buffer: 9MB}
+flows:
+  - {name: stopped, from: H0, to: H2, stop: 120us}
+  - {name: slowed, from: H1, to: H2}
+events: [{at: 210us, flow: slowed, rate: 1Gbps}]
+schemes: [none]
+measure:
+  sample: 100us
+  probes:
+    - {name: stopped, kind: sending, flows: [stopped]}
+    - {name: slowed, kind: sending, flows: [slowed]}
+  metrics:
+    - {name: stopped_bytes, do: last, of: stopped}
+    - {name: slowed_bytes, do: last, of: slowed}
+`)
 }

@@ -41,7 +41,8 @@ func run(args []string) int {
 		until, stop := signal.NotifyContext(ctx, signals...)
 		defer stop()
 		ctx = until
-		context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C ends what does not heed the first
+		// A second Ctrl-C ends what does not heed the first.
+		context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
 	}
 	out := &standard{file: os.Stdout}
 	root.SetOut(out)

@@ -452,9 +452,8 @@ func (k *worker) close() {
 	C.free(unsafe.Pointer(k.c))
 }
 
-// serve stages what the node has to send, as far as the link is free: on an emulated link frames whose
-// time there is over. Such a link takes what was due by the last poll, and no sooner: what arrived by then has only
-// now been received, and was there when the link became free.
+// serve stages what the node has to send, as far as the link is free: on an emulated link frames whose time there is
+// over. Such a link takes what was due by the last poll: what arrived until then has only now been received.
 func (p *port) serve(now units.Time, k *worker) {
 	switch {
 	case p.emulate:

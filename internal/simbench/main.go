@@ -43,7 +43,7 @@ func run() error {
 	waits := flag.Bool("wait", false, "with -child: say when the network is built, and begin when a line comes in")
 	profile := flag.String("cpuprofile", "", "with -child: write a profile of the processor")
 	photon := flag.String("photon", "", "the program whose photon run is measured, too; none: that is left out")
-	ns3 := flag.String("ns3", "", "with -photon: scratch/third of ns-3 with HPCC's model, which runs the same files beside it")
+	ns3 := flag.String("ns3", "", "with -photon: scratch/third of ns-3 with HPCC's model, which runs the files, too")
 	write := flag.String("files", "", "write the files that photon run is measured with to this folder, and end")
 	flag.Parse()
 	if *write != "" {

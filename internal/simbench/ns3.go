@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What ns-3 with the RDMA model of HPCC's authors takes on the same files, on the same machine, between the same two
-// runs of photon. Neither its rate elsewhere nor a loop that stands for the machine is needed then.
+// What ns-3 with the RDMA model of HPCC's authors takes for the same files, on the same machine, in the same turn as
+// photon. Neither its rate elsewhere nor a loop that stands for the machine is needed then.
 
 // peer is one run of it.
 type peer struct {

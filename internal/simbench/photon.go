@@ -242,8 +242,8 @@ func links(next [][]int, from int) []int {
 	return far
 }
 
-// typedRuns takes all commands in turns, and returns the medians of each. If there is a program of ns-3, it runs the files
-// of those of which its rate is known, before them.
+// typedRuns takes all commands in turns, and returns the medians of each. If there is a program of ns-3, it runs the
+// files of those of which its rate is known, before them.
 func typedRuns(photon, ns3 string, list []typed, turns int) (rows []ran, err error) {
 	folder, err := os.MkdirTemp("", "bench-sim")
 	if err != nil {
@@ -324,7 +324,8 @@ func medians(runs []ran) ran {
 // printRuns prints what `photon run` took.
 func printRuns(w io.Writer, rows []ran) error {
 	fmt.Fprintf(w, "\nphoton run, from its start to its end:\n")
-	t := table.New(1, "files", "acknowledgement per", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB", "x ns-3, scaled", "x ns-3 here", "its wall s", "its RSS MB")
+	t := table.New(1, "files", "acknowledgement per", "cores", "Mhops/s (wall)", "wall s", "CPU s", "RSS MB",
+		"x ns-3, scaled", "x ns-3 here", "its wall s", "its RSS MB")
 	for i := range rows {
 		r := &rows[i]
 		by, here, wall, rss := "–", "–", "–", "–"
@@ -341,6 +342,7 @@ func printRuns(w io.Writer, rows []ran) error {
 	if err := t.Print(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n", bareThere/1e6)
+	_, err := fmt.Fprintf(w, "scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n",
+		bareThere/1e6)
 	return err
 }

@@ -84,7 +84,8 @@ func (l *line) twice() string {
 }
 
 func printTable(w io.Writer, lines []line, here machine) error {
-	t := table.New(2, "case", "ack", "Mhops/s core", "±", "ns/event", "2 cores", "RSS MB", "in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled")
+	t := table.New(2, "case", "ack", "Mhops/s core", "±", "ns/event", "2 cores", "RSS MB",
+		"in flight", "B/packet", "set-up s", "x ns-3", "2 cores", "scaled")
 	rate := func(perSecond, spread float64) (text, within string) {
 		return fmt.Sprintf("%.2f", perSecond/1e6), fmt.Sprintf("%.0f%%", 50*spread)
 	}

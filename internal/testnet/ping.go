@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Ping sends so many echo requests to an address, each when the one before has been answered, and returns what ping says
-// of the first without an answer. Further arguments are ping's; without them it waits for five seconds.
+// Ping sends so many echo requests to an address, each when the one before has been answered, and returns what ping
+// says of the first without an answer. Further arguments are ping's; without them it waits for five seconds.
 //
 // One ping that sends several waits for the others, once it has an answer, only as long as it takes two, or from one
 // request to the next. On a busy machine that is too short.
