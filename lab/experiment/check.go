@@ -48,8 +48,8 @@ func (e *Experiment) check() error {
 	if e.Repeat == 0 {
 		e.Repeat = 1
 	}
-	if e.Repeat < 0 || e.Quick.Repeat < 0 {
-		return fmt.Errorf("repeat %d must not be negative", min(e.Repeat, e.Quick.Repeat))
+	if e.Repeat < 0 {
+		return &ofKey{[]string{"repeat"}, fmt.Errorf("repeat %d must not be negative", e.Repeat)}
 	}
 	for _, w := range e.Worlds {
 		if !slices.Contains(Worlds, w) {
@@ -169,6 +169,8 @@ func (e *Experiment) checkQuick() error {
 		return &ofKey{[]string{"quick", key}, fmt.Errorf(format, args...)}
 	}
 	switch {
+	case q.Repeat < 0:
+		return wrong("repeat", "quick: repeat %d must not be negative", q.Repeat)
 	case q.Flows < 0:
 		return wrong("flows", "quick: %d flows", q.Flows)
 	case q.Duration == 0:

@@ -164,18 +164,28 @@ func Parse(file string, b []byte) (*Experiment, error) {
 
 func parseAll(file string, b []byte) (*Experiment, error) {
 	var head struct {
-		Sweep *Sweep `yaml:"sweep"`
+		Sweep *Sweep               `yaml:"sweep"`
+		Rest  map[string]yaml.Node `yaml:",inline"`
 	}
-	_ = yaml.Load(b, &head) // what is wrong with it, the strict reading below says
-	if head.Sweep == nil || len(head.Sweep.Values) == 0 || head.Sweep.Name == "" {
+	// What is wrong with the sweep comes first: without it, names that stand for its values are wrong everywhere.
+	if err := config.Decode(file, b, &head); err != nil {
+		return nil, err
+	}
+	if head.Sweep == nil {
 		e, err := parseOne(file, b)
 		if err == nil {
 			e.variants = []Variant{{"", e}}
 		}
 		return e, err
 	}
+	if err := head.Sweep.missing(); err != nil {
+		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep"), Err: err}
+	}
 	if err := head.Sweep.checkValues(b); err != nil {
 		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "values"), Err: err}
+	}
+	if err := head.Sweep.checkQuick(); err != nil {
+		return nil, &config.Error{File: file, Line: lineOf(b, []string{"sweep", "quick"}), Err: err}
 	}
 	if err := head.Sweep.check(b); err != nil {
 		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "sets"), Err: err}
@@ -197,12 +207,28 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 // checkValues finds values that are there twice, and such that nothing stands for in the file: all runs would be alike.
 func (s *Sweep) checkValues(b []byte) error {
 	for i, value := range s.Values {
+		if value == "" { // its results would be those of an experiment without a sweep
+			return fmt.Errorf("sweep: value %d is empty", i+1)
+		}
 		if slices.Contains(s.Values[:i], value) {
 			return fmt.Errorf("sweep: the value %q is there twice", value)
 		}
 	}
 	if s.Sets == nil && !strings.Contains(string(b), "$"+s.Name) {
 		return fmt.Errorf("sweep: nothing in the file is %q, so that all values would give the same", "$"+s.Name)
+	}
+	return nil
+}
+
+// checkQuick finds values for --quick that are none of the sweep's, and that there are none.
+func (s *Sweep) checkQuick() error {
+	if s.Quick != nil && len(s.Quick) == 0 {
+		return errors.New("sweep: quick: there are no values (absent: all)")
+	}
+	for _, value := range s.Quick {
+		if !slices.Contains(s.Values, value) {
+			return fmt.Errorf("sweep: quick: the sweep has no value %q (%s)", value, strings.Join(s.Values, ", "))
+		}
 	}
 	return nil
 }
