@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -284,6 +285,9 @@ func parseOne(file string, b []byte) (*Experiment, error) {
 	if err := config.Decode(file, b, e); err != nil {
 		return nil, err
 	}
+	if err := e.zeros(b); err != nil {
+		return nil, err
+	}
 	if err := e.check(); err != nil {
 		var located *config.Error
 		if errors.As(err, &located) {
@@ -297,6 +301,29 @@ func parseOne(file string, b []byte) (*Experiment, error) {
 		return nil, &config.Error{File: file, Err: err}
 	}
 	return e, nil
+}
+
+// zeros finds numbers that are 0 in the file, which would be taken as if they were absent.
+func (e *Experiment) zeros(b []byte) error {
+	for _, z := range []struct {
+		zero bool
+		keys []string
+		what string
+	}{
+		{e.Seed == 0, []string{"seed"}, "seed 0: from 1 (absent: 1)"},
+		{e.Repeat == 0, []string{"repeat"}, "repeat 0: from 1 (absent: 1)"},
+		{e.Quick.Repeat == 0, []string{"quick", "repeat"}, "quick: repeat 0: from 1 (absent: that of the whole)"},
+		{e.Quick.Flows == 0, []string{"quick", "flows"}, "quick: flows 0: from 1 (absent: all)"},
+		{e.Quick.Duration == 0, []string{"quick", "duration"}, "quick: duration 0s: above 0 (absent: the whole)"},
+	} {
+		if !z.zero || !bytes.Contains(b, []byte(z.keys[len(z.keys)-1])) { // to look for lines takes longer
+			continue
+		}
+		if line := config.LineOf(b, z.keys...); line > 0 {
+			return &config.Error{File: e.file, Line: line, Err: errors.New(z.what)}
+		}
+	}
+	return nil
 }
 
 // lineOf is the line of a key's value, or of what it is to be below.

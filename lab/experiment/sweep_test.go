@@ -43,6 +43,11 @@ func TestWrongSweeps(t *testing.T) {
 		{"quick: {repeat: 1", "quick: {schemes: [pcn]",
 			`x.yaml:14: quick: there is no scheme "pcn" here (there is only none)`},
 		{"seed: 3", "seed: -3", "x.yaml:13: a whole number from 0 belongs here"},
+		{"seed: 3", "seed: 0", "x.yaml:13: seed 0: from 1 (absent: 1)"},
+		{"repeat: 2", "repeat: 0", "x.yaml:12: repeat 0: from 1 (absent: 1)"},
+		{"quick: {repeat: 1", "quick: {repeat: 0", "x.yaml:14: quick: repeat 0: from 1 (absent: that of the whole)"},
+		{"quick: {repeat: 1", "quick: {flows: 0", "x.yaml:14: quick: flows 0: from 1 (absent: all)"},
+		{"quick: {repeat: 1", "quick: {duration: 0s", "x.yaml:14: quick: duration 0s: above 0 (absent: the whole)"},
 		{"id: test/swept", "id: test/swept\ntitel: x", `x.yaml:2: unknown key "titel": is "title" meant?`},
 	} {
 		text := strings.Replace(sweptText, c.from, c.to, 1)
