@@ -48,3 +48,30 @@ forwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}
 		t.Errorf("%q, %v", n.Besides, n.Shapers)
 	}
 }
+
+// A switch that takes frames of one DSCP for another priority measures other queues than the experiment means.
+func TestOtherPrioritiesAreSaid(t *testing.T) {
+	const other = "its DSCPs have other priorities"
+	for _, c := range []struct {
+		port, lines string
+		want        bool
+	}{
+		{"", "trust: dscp\ndscp_to_priority: {26: 3, 48: 6}\n", false},
+		{"", "trust: pcp\n", false}, // agents send no tags
+		{"", "trust: none\n", true},
+		{"", "dscp_to_priority: {26: 4}\n", true},
+		{"trust: none", "", true},
+		{"trust: dscp", "trust: none\n", true}, // the other port
+		{"dscp_to_priority: {26: 4}", "", true},
+	} {
+		port := ""
+		if c.port != "" {
+			port = "  " + c.port + "\n"
+		}
+		x := newLinkedOf(t, "ports:\n- device: 0000:03:00.0\n"+port+"- device: 0000:03:00.1\n"+c.lines+
+			"forwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n")
+		if n := (&testbedNode{d: x.daemon}).Info(); slices.Contains(n.Besides, other) != c.want {
+			t.Errorf("%q, %q: %q", c.port, c.lines, n.Besides)
+		}
+	}
+}

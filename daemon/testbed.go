@@ -95,6 +95,9 @@ func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
 	if d.loaded.conf.Impaired() != nil {
 		list = append(list, "frames are impaired on purpose")
 	}
+	if !d.loaded.conf.ByClassSelector() {
+		list = append(list, "its DSCPs have other priorities")
+	}
 	return list
 }
 
