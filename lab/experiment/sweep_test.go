@@ -122,3 +122,19 @@ func TestDescribeFindsWorkloadsWithoutFlows(t *testing.T) {
 		}
 	}
 }
+
+// So it is of several parameters that are wrong.
+func TestOfWrongParametersTheSameIsNamed(t *testing.T) {
+	for _, c := range []struct{ parameters, want string }{
+		{"np_delay: -1us, pause_delay: -1us, start_phase: -1us, signal_delay: -1us, convergence: -1us, ",
+			"x.yaml:6: convergence -1us must not be negative"},
+		{"core_rate: 10Gbps, core_delay: 1us, ", "x.yaml:4: core_delay: a star has no core"},
+	} {
+		text := strings.Replace(sweptText, "{link_rate", "{"+c.parameters+"link_rate", 1)
+		for range 20 {
+			if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Fatalf("%s:\n  got  %v\n  want %s", c.parameters, err, c.want)
+			}
+		}
+	}
+}
