@@ -25,6 +25,26 @@ func trustOf(v Value[string], other dataplane.Trust) (dataplane.Trust, error) {
 	return t, nil
 }
 
+// ByClassSelector reports whether an untagged IP frame has the priority of its DSCP's class selector at every port, as
+// it has if the file says nothing of it.
+func (c *Switch) ByClassSelector() bool {
+	usual := func(m map[int]Value[int]) bool {
+		for dscp, prio := range m {
+			if prio.V != dscp>>3 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		if p.Trust.Or(c.Trust.V) == "none" || !usual(p.DSCP) {
+			return false
+		}
+	}
+	return usual(c.DSCP)
+}
+
 // own is what the i-th port has of its own, where others go by the switch.
 func (c *Switch) own(p Port, s *dataplane.SwitchConfig, i int) error {
 	to := &s.Ports[i]

@@ -234,7 +234,9 @@ func plain(message string, into any) string {
 	switch {
 	case strings.HasSuffix(to, "(TextUnmarshaler)"), to == "string":
 		return singleValue
-	case strings.HasPrefix(to, "int"), strings.HasPrefix(to, "uint"):
+	case strings.HasPrefix(to, "uint"):
+		return "a whole number from 0 belongs here"
+	case strings.HasPrefix(to, "int"):
 		return "a whole number belongs here"
 	case strings.HasPrefix(to, "float"):
 		return "a number belongs here" + withoutUnit(what)

@@ -6,9 +6,11 @@ import (
 
 	"photon/agent"
 	"photon/config"
+	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/pfc"
 	"photon/scheme"
+	"photon/telemetry"
 	"photon/telemetry/node"
 	"photon/units"
 )
@@ -46,6 +48,7 @@ func (t *testbedNode) Info() node.Info {
 	}
 	if t.d.sw != nil {
 		n.Scheme, n.Lossless, n.Rates, n.Thresholds = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured(), s.Buffer.Thresholds
+		n.Shapers, n.Besides = shapersOf(s.Buffer), t.d.besides(&s)
 	} else {
 		c := &t.node.Config
 		n.Scheme, n.Lossless, n.Rates = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}
@@ -59,6 +62,43 @@ func (t *testbedNode) Info() node.Info {
 		}
 	})
 	return n
+}
+
+// shapersOf are what shapers let leave, by port and priority.
+func shapersOf(b *dataplane.BufferState) [][pfc.Classes]units.Rate {
+	all := make([][pfc.Classes]units.Rate, len(b.Shapers))
+	for port := range all {
+		for prio, q := range b.Queues[port] {
+			rate := b.Shapers[port].Rate
+			if own := q.Shaper.Rate; own > 0 && (rate == 0 || own < rate) {
+				rate = own
+			}
+			all[port][prio] = rate
+		}
+	}
+	return all
+}
+
+// besides is what else a switch does that those of experiments do not.
+func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
+	if s.Buffer.Weights != [pfc.Classes]int{} {
+		list = append(list, "its priorities have weights")
+	}
+	if s.Buffer.Headrooms > s.Buffer.Headroom {
+		list = append(list, "its ports share headroom")
+	}
+	if s.Watchdog.Detect > 0 {
+		list = append(list, fmt.Sprintf("its watchdog acts on pauses of %v", s.Watchdog.Detect))
+	}
+	d.loaded.Lock()
+	defer d.loaded.Unlock()
+	if d.loaded.conf.Impaired() != nil {
+		list = append(list, "frames are impaired on purpose")
+	}
+	if !d.loaded.conf.ByClassSelector() {
+		list = append(list, "its DSCPs have other priorities")
+	}
+	return list
 }
 
 // SetScheme implements admin.TestbedNode.

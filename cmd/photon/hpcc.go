@@ -71,7 +71,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if r.world != "sim" {
 		return bad(fmt.Errorf("--world %q: the HPCC simulator's files run in sim", r.world))
 	}
-	if err := r.checkCores(c); err != nil {
+	if err := r.checkNumbers(c); err != nil {
 		return err
 	}
 	if h.scheme != "" {

@@ -134,7 +134,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if r.world == "sim" && c.Flags().Changed("dilation") {
 		return bad(errors.New("--dilation: how many times slower dpdk runs; with --world sim nothing does"))
 	}
-	if err := r.checkCores(c); err != nil {
+	if err := r.checkNumbers(c); err != nil {
 		return err
 	}
 	if r.testbed != "" {
@@ -216,9 +216,11 @@ func (r *replayFlags) checkWritten(all []*experiment.Experiment, worlds []string
 	return checkWritten(read, write)
 }
 
-// checkCores checks --cores.
-func (r *replayFlags) checkCores(c *cobra.Command) error {
+// checkNumbers checks --seed and --cores.
+func (r *replayFlags) checkNumbers(c *cobra.Command) error {
 	switch {
+	case r.o.Seed == 0 && c.Flags().Changed("seed"): // it would be the experiment's
+		return bad(errors.New("--seed 0: from 1"))
 	case !c.Flags().Changed("cores"):
 		return nil
 	case r.world == "dpdk":

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,8 +12,14 @@ import (
 	"photon/internal/suggest"
 )
 
-// unknownFlag adds to the error of an unknown flag the name of a similar one.
+// unknownFlag adds to the error of an unknown flag the name of a similar one, and says of a number what belongs there.
 func unknownFlag(c *cobra.Command, err error) error {
+	var number *strconv.NumError
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && errors.As(err, &number) {
+		return bad(fmt.Errorf("invalid argument %q for \"--%s\" flag: %s",
+			invalid.GetValue(), invalid.GetFlag().Name, whatBelongs(number, invalid.GetFlag().Value.Type())))
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return bad(err)
@@ -26,6 +33,21 @@ func unknownFlag(c *cobra.Command, err error) error {
 		otherwise = fmt.Sprintf("is --%s meant?", best)
 	}
 	return bad(fmt.Errorf("%w (%s)", err, otherwise))
+}
+
+// whatBelongs is what belongs in the place of a value that is none of a flag's type, as errors of files say it.
+func whatBelongs(wrong *strconv.NumError, kind string) string {
+	switch {
+	case errors.Is(wrong, strconv.ErrRange):
+		return "that is too much"
+	case kind == "bool":
+		return "true or false belongs here"
+	case strings.HasPrefix(kind, "uint"):
+		return "a whole number from 0 belongs here"
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number belongs here"
+	}
+	return "a number belongs here"
 }
 
 // unknownCommand refuses words that are no command of c's, and says which of them cobra finds similar.

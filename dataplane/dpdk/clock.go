@@ -18,11 +18,11 @@ type clock struct {
 }
 
 // maxStep is how far a closed world's clock goes between two rounds at most, and maxSent how much the fastest of its
-// links sends meanwhile, in bytes: the shortest frame. Each node acts too late by up to a step, and HPCC and TIMELY
-// notice if that is a large part of a packet's time (docs/decisions.md).
+// links sends meanwhile, in bytes: a quarter of the shortest frame. Each node acts too late by up to a step, and HPCC,
+// TIMELY and PowerTCP notice if that is some percent of a packet's time (docs/decisions.md).
 const (
 	maxStep = 100 * units.Nanosecond
-	maxSent = 64
+	maxSent = 16
 )
 
 // stepOf is how far a closed world's clock goes between two rounds if its fastest link has this rate; 0: none has one.

@@ -39,11 +39,12 @@ func TestClockOfAClosedWorldLeavesStallsOut(t *testing.T) {
 	}
 }
 
-// The clock of a closed world goes by the shortest frame of its fastest link at most, and no further than 100 ns.
+// The clock of a closed world goes by a quarter of the shortest frame of its fastest link at most, and no further than
+// 100 ns.
 func TestStepsOfAClosedWorld(t *testing.T) {
 	for fastest, want := range map[units.Rate]units.Time{
 		0: 100 * units.Nanosecond, units.Gbps: 100 * units.Nanosecond,
-		10 * units.Gbps: 51_200, 100 * units.Gbps: 5_120, 400 * units.Gbps: 1_280,
+		10 * units.Gbps: 12_800, 100 * units.Gbps: 1_280, 400 * units.Gbps: 320,
 	} {
 		if got := stepOf(fastest); got != want {
 			t.Errorf("%v: %v, not %v", fastest, got, want)

@@ -18,7 +18,7 @@
 //
 // A world whose nodes are all in this process is closed: nothing outside sees
 // its clock. There the clock never advances between two rounds by more than
-// 64 bytes take on the fastest link, nor by more than 100 ns: a stall of the
+// 16 bytes take on the fastest link, nor by more than 100 ns: a stall of the
 // machine stops the whole world instead of its links only, and nobody acts so
 // late that schemes would notice. How much was stretched is reported.
 //

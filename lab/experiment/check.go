@@ -48,8 +48,8 @@ func (e *Experiment) check() error {
 	if e.Repeat == 0 {
 		e.Repeat = 1
 	}
-	if e.Repeat < 0 || e.Quick.Repeat < 0 {
-		return fmt.Errorf("repeat %d must not be negative", min(e.Repeat, e.Quick.Repeat))
+	if e.Repeat < 0 {
+		return &ofKey{[]string{"repeat"}, fmt.Errorf("repeat %d must not be negative", e.Repeat)}
 	}
 	for _, w := range e.Worlds {
 		if !slices.Contains(Worlds, w) {
@@ -169,6 +169,8 @@ func (e *Experiment) checkQuick() error {
 		return &ofKey{[]string{"quick", key}, fmt.Errorf(format, args...)}
 	}
 	switch {
+	case q.Repeat < 0:
+		return wrong("repeat", "quick: repeat %d must not be negative", q.Repeat)
 	case q.Flows < 0:
 		return wrong("flows", "quick: %d flows", q.Flows)
 	case q.Duration == 0:
@@ -306,7 +308,12 @@ func (e *Experiment) checkParameters() error {
 	if o := p.Overhead.Value; e.file != "" && o.IsSet() && (o.V < 0 || o.V > mostOverhead) {
 		return at(o, "overhead of %d bytes: from 0 to %d", o.V, mostOverhead)
 	}
-	for name, d := range map[string]Sourced[units.Time]{"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase, "signal_delay": p.SignalDelay, "core_delay": p.CoreDelay, "convergence": p.Convergence} {
+	times := map[string]Sourced[units.Time]{
+		"np_delay": p.NPDelay, "pause_delay": p.PauseDelay, "start_phase": p.StartPhase,
+		"signal_delay": p.SignalDelay, "core_delay": p.CoreDelay, "convergence": p.Convergence,
+	}
+	for _, name := range sortedKeys(times) { // of several that are wrong the same is named every time
+		d := times[name]
 		if d.Value.V < 0 {
 			return at(d.Value, "%s %v must not be negative", name, d.Value.V)
 		}
@@ -336,7 +343,9 @@ func (e *Experiment) checkParameters() error {
 	if r := p.CoreRate; r.Value.IsSet() && (r.Value.V <= 0 || r.Source == "") {
 		return at(r.Value, "core_rate must be positive, and have a source")
 	}
-	for name, there := range map[string]bool{"core_rate": p.CoreRate.Value.IsSet(), "core_delay": p.CoreDelay.Value.IsSet()} {
+	core := map[string]bool{"core_rate": p.CoreRate.Value.IsSet(), "core_delay": p.CoreDelay.Value.IsSet()}
+	for _, name := range sortedKeys(core) {
+		there := core[name]
 		if kind := e.Topology.Kind.V; there && kind != "clos" && kind != "fat-tree" && kind != "dragonfly" {
 			return at(e.Topology.Kind, "%s: a %s has no core (clos, fat-tree and dragonfly have)", name, kind)
 		}

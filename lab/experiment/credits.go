@@ -39,6 +39,9 @@ func (p *Parameters) checkFlowControl() error {
 	case p.PauseDelay.Value.IsSet() && p.PauseDelay.Value.V != 0:
 		return at(p.PauseDelay.Value, "pause_delay: with credits there are no pauses")
 	}
+	if b := p.LaneBuffer.Value; b.V < 0 {
+		return at(b, "lane_buffer %v must be positive", b.V)
+	}
 	if u, b := p.CreditUpdate.Value, p.LaneBuffer.Value; b.IsSet() && u.V > b.V {
 		return at(u, "credit_update %v: at most the buffer of a lane, %v", u.V, b.V)
 	}

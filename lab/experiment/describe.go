@@ -51,7 +51,9 @@ func (e *Experiment) Describe() []string {
 	}
 	late, first := map[string]int{}, map[string]units.Time{}
 	var order []string
+	come := map[string]bool{}
 	for _, f := range flows.All() {
+		come[f.Group] = true
 		if f.Start >= e.Duration && f.Wait == nil {
 			if late[f.Group]++; late[f.Group] == 1 {
 				first[f.Group] = f.Start
@@ -61,6 +63,18 @@ func (e *Experiment) Describe() []string {
 	}
 	for _, g := range order {
 		lines = append(lines, fmt.Sprintf("note: flows %s: %d start when the run is over, the first at %v", g, late[g], first[g]))
+	}
+	for i := range e.Workloads {
+		w := &e.Workloads[i]
+		name := w.Name.Or("workload")
+		if come[name] {
+			continue
+		}
+		line := fmt.Sprintf("note: workload %s: no flow comes during the run", name)
+		if w.Start.V >= e.Duration {
+			line += fmt.Sprintf(": it starts at %v", w.Start.V)
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

@@ -49,9 +49,8 @@ func (e *Experiment) missing() (err error) {
 			err = &ofKey{place, found}
 		}
 	}
-	if s := e.Sweep; s != nil {
-		values := needed{"values", len(s.Values) > 0, "values: [0.2, 0.4]"}
-		in(check("sweep", needed{"name", s.Name != "", ofSweep}, values), "sweep")
+	if e.Sweep != nil {
+		in(e.Sweep.missing(), "sweep")
 	}
 	in(check("topology", need("kind", e.Topology.Kind, strings.Join(topologies(), ", "))), "topology")
 	for i := range e.Flows {
@@ -84,6 +83,12 @@ func (e *Experiment) missing() (err error) {
 		in(check("metric "+m.Name, need("do", m.Do, whatDoes)), "measure", "metrics", strconv.Itoa(i))
 	}
 	return err
+}
+
+// missing says which key a sweep lacks.
+func (s *Sweep) missing() error {
+	values := needed{"values", len(s.Values) > 0, "values: [0.2, 0.4]"}
+	return check("sweep", needed{"name", s.Name != "", ofSweep}, values)
 }
 
 // missing says which key a workload needs in any file. It is called by its number if it has no name.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -164,18 +165,28 @@ func Parse(file string, b []byte) (*Experiment, error) {
 
 func parseAll(file string, b []byte) (*Experiment, error) {
 	var head struct {
-		Sweep *Sweep `yaml:"sweep"`
+		Sweep *Sweep               `yaml:"sweep"`
+		Rest  map[string]yaml.Node `yaml:",inline"`
 	}
-	_ = yaml.Load(b, &head) // what is wrong with it, the strict reading below says
-	if head.Sweep == nil || len(head.Sweep.Values) == 0 || head.Sweep.Name == "" {
+	// What is wrong with the sweep comes first: without it, names that stand for its values are wrong everywhere.
+	if err := config.Decode(file, b, &head); err != nil {
+		return nil, err
+	}
+	if head.Sweep == nil {
 		e, err := parseOne(file, b)
 		if err == nil {
 			e.variants = []Variant{{"", e}}
 		}
 		return e, err
 	}
+	if err := head.Sweep.missing(); err != nil {
+		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep"), Err: err}
+	}
 	if err := head.Sweep.checkValues(b); err != nil {
 		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "values"), Err: err}
+	}
+	if err := head.Sweep.checkQuick(); err != nil {
+		return nil, &config.Error{File: file, Line: lineOf(b, []string{"sweep", "quick"}), Err: err}
 	}
 	if err := head.Sweep.check(b); err != nil {
 		return nil, &config.Error{File: file, Line: config.LineOf(b, "sweep", "sets"), Err: err}
@@ -197,12 +208,28 @@ func parseAll(file string, b []byte) (*Experiment, error) {
 // checkValues finds values that are there twice, and such that nothing stands for in the file: all runs would be alike.
 func (s *Sweep) checkValues(b []byte) error {
 	for i, value := range s.Values {
+		if value == "" { // its results would be those of an experiment without a sweep
+			return fmt.Errorf("sweep: value %d is empty", i+1)
+		}
 		if slices.Contains(s.Values[:i], value) {
 			return fmt.Errorf("sweep: the value %q is there twice", value)
 		}
 	}
 	if s.Sets == nil && !strings.Contains(string(b), "$"+s.Name) {
 		return fmt.Errorf("sweep: nothing in the file is %q, so that all values would give the same", "$"+s.Name)
+	}
+	return nil
+}
+
+// checkQuick finds values for --quick that are none of the sweep's, and that there are none.
+func (s *Sweep) checkQuick() error {
+	if s.Quick != nil && len(s.Quick) == 0 {
+		return errors.New("sweep: quick: there are no values (absent: all)")
+	}
+	for _, value := range s.Quick {
+		if !slices.Contains(s.Values, value) {
+			return fmt.Errorf("sweep: quick: the sweep has no value %q (%s)", value, strings.Join(s.Values, ", "))
+		}
 	}
 	return nil
 }
@@ -258,6 +285,9 @@ func parseOne(file string, b []byte) (*Experiment, error) {
 	if err := config.Decode(file, b, e); err != nil {
 		return nil, err
 	}
+	if err := e.zeros(b); err != nil {
+		return nil, err
+	}
 	if err := e.check(); err != nil {
 		var located *config.Error
 		if errors.As(err, &located) {
@@ -271,6 +301,29 @@ func parseOne(file string, b []byte) (*Experiment, error) {
 		return nil, &config.Error{File: file, Err: err}
 	}
 	return e, nil
+}
+
+// zeros finds numbers that are 0 in the file, which would be taken as if they were absent.
+func (e *Experiment) zeros(b []byte) error {
+	for _, z := range []struct {
+		zero bool
+		keys []string
+		what string
+	}{
+		{e.Seed == 0, []string{"seed"}, "seed 0: from 1 (absent: 1)"},
+		{e.Repeat == 0, []string{"repeat"}, "repeat 0: from 1 (absent: 1)"},
+		{e.Quick.Repeat == 0, []string{"quick", "repeat"}, "quick: repeat 0: from 1 (absent: that of the whole)"},
+		{e.Quick.Flows == 0, []string{"quick", "flows"}, "quick: flows 0: from 1 (absent: all)"},
+		{e.Quick.Duration == 0, []string{"quick", "duration"}, "quick: duration 0s: above 0 (absent: the whole)"},
+	} {
+		if !z.zero || !bytes.Contains(b, []byte(z.keys[len(z.keys)-1])) { // to look for lines takes longer
+			continue
+		}
+		if line := config.LineOf(b, z.keys...); line > 0 {
+			return &config.Error{File: e.file, Line: line, Err: errors.New(z.what)}
+		}
+	}
+	return nil
 }
 
 // lineOf is the line of a key's value, or of what it is to be below.

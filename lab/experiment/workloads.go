@@ -134,13 +134,20 @@ func (w *Workload) ownSizes() (workload.Sizes, error) {
 		size units.Size
 		part config.Value[float64]
 	}
+	if len(w.CDF) == 0 {
+		return nil, at(w.Name, "workload %s: cdf has no sizes (cdf: {1KB: 0.5, 3MB: 1})", w.Name.V)
+	}
 	var rows []row
-	for text, part := range w.CDF {
-		size, err := units.ParseSize(text)
-		if err != nil {
+	for _, text := range sortedKeys(w.CDF) { // of several that are wrong the same is named every time
+		part := w.CDF[text]
+		switch size, err := units.ParseSize(text); {
+		case err != nil:
 			return nil, at(part, "cdf: %v", err)
+		case size < 0:
+			return nil, at(part, "cdf: size %v must not be negative", size)
+		default:
+			rows = append(rows, row{size, part})
 		}
-		rows = append(rows, row{size, part})
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.size, b.size) })
 	var text strings.Builder

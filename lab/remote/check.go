@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
 	"photon/lab/topology"
 	"photon/telemetry/node"
+	"photon/units"
 	"photon/wire"
 )
 
@@ -125,6 +127,9 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 		if err := checkThresholds(p, info, n.Port[port]); err != nil {
 			return fmt.Errorf("port %s: %w", info.Ports[n.Port[port]], err)
 		}
+		if err := checkShapers(p, info, n.Port[port], end.Link.Rate); err != nil {
+			return fmt.Errorf("port %s: %w", info.Ports[n.Port[port]], err)
+		}
 	}
 	return nil
 }
@@ -143,6 +148,21 @@ func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error 
 			return fmt.Errorf("its XON is %v, the experiment's %v (`pfc: {xon: ...}`)", is.XON, p.XON.Value.V)
 		case is.Alpha != 0:
 			return fmt.Errorf("its thresholds move (alpha %v), the experiment's do not (`pfc: {alpha: 0}`)", is.Alpha)
+		}
+	}
+	return nil
+}
+
+// checkShapers says how shapers make a link slower than the experiment's, for data or what answers it.
+func checkShapers(p *experiment.Parameters, info *node.Info, port int, link units.Rate) error {
+	if port >= len(info.Shapers) { // of an older photon
+		return nil
+	}
+	used := p.LosslessMask() | 1<<(build.CNPDSCP>>3) | 1<<p.AckPriority.Value.Or(build.CNPDSCP>>3)
+	for prio, rate := range info.Shapers[port] {
+		if used>>prio&1 != 0 && rate > 0 && rate < link {
+			return fmt.Errorf("a shaper lets %v of priority %d leave, the experiment's link has %v (`shaper: ...`)",
+				rate, prio, link)
 		}
 	}
 	return nil

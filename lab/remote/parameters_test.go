@@ -14,6 +14,7 @@ import (
 	"photon/config"
 	"photon/lab/experiment"
 	"photon/lab/topology"
+	"photon/pfc"
 	"photon/telemetry/node"
 	"photon/units"
 	"photon/wire"
@@ -197,6 +198,32 @@ func TestTimesOfAgentsThatRun(t *testing.T) {
 		if got := r.Notes(); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", c.parameters, got, want)
 		}
+	}
+}
+
+// What a switch that runs already does besides is remarked. A shaper that is as fast as the link, or of a priority that
+// the experiment does not use, is none.
+func TestWhatSwitchesDoBesides(t *testing.T) {
+	e, err := experiment.Parse("two.yaml", []byte(twoIntoOne))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bed{set: func(name string, f *fake) {
+		if f.info.Switch {
+			f.info.Besides = []string{"its ports share headroom", "its priorities have weights"}
+			f.info.Shapers = make([][pfc.Classes]units.Rate, 3)
+			f.info.Shapers[0] = [pfc.Classes]units.Rate{1: units.Mbps, 3: 20 * units.Mbps, 6: 30 * units.Mbps}
+		}
+	}}
+	r, err := Start(context.Background(), e, b, e.Schemes[0], 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"S0: its ports share headroom, unlike the experiment's", "S0: its priorities have weights, unlike the experiment's",
+	}
+	if got := r.Notes(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

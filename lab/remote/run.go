@@ -110,6 +110,9 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 			return err
 		}
 		b.noteTimes(i, n)
+		for _, besides := range n.Info.Besides {
+			b.notes = append(b.notes, fmt.Sprintf("%s: %s, unlike the experiment's", n.Name, besides))
+		}
 	}
 	if err := b.checkIdle(ctx); err != nil {
 		return err

@@ -182,6 +182,14 @@ func TestRefusedBeforeAnythingChanges(t *testing.T) {
 			}
 		}
 	}
+	shaper := func(port, prio int) func(string, *fake) {
+		return func(name string, f *fake) {
+			if name == "S0" {
+				f.info.Shapers = make([][pfc.Classes]units.Rate, 3)
+				f.info.Shapers[port][prio] = 5 * units.Mbps
+			}
+		}
+	}
 	addressed := fmt.Sprintf("H2: its address, %v or %v, is that of H0: ", topology.MAC(0, 0), topology.IP(0))
 	for want, set := range map[string]func(name string, f *fake){
 		"H2: its payload is 900B, the experiment's 1KB": func(name string, f *fake) {
@@ -198,6 +206,8 @@ func TestRefusedBeforeAnythingChanges(t *testing.T) {
 				f.open = 3
 			}
 		},
+		"S0: port toH1: a shaper lets 5Mbps of priority 3 leave, the experiment's link has 20Mbps": shaper(1, 3),
+		"S0: port toH2: a shaper lets 5Mbps of priority 6 leave, the experiment's link has 20Mbps": shaper(2, 6),
 		addressed: func(name string, f *fake) {
 			if name == "H2" {
 				f.info.MAC, f.info.IP = topology.MAC(0, 0), topology.IP(0)

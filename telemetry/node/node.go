@@ -27,11 +27,15 @@ type Info struct {
 	PauseDelay units.Time `json:"pause_delay,omitempty"`
 	// Thresholds are those of a switch, by port, of its lossless priorities.
 	Thresholds [][pfc.Classes]pfc.Thresholds `json:"thresholds,omitempty"`
-	Scheme     string                        `json:"scheme"`     // in force
-	Now        units.Time                    `json:"now"`        // the node's clock
-	Balanced   string                        `json:"unbalanced"` // what is wrong in its audit; empty: nothing
-	Missed     uint64                        `json:"missed"`     // frames that its devices and the kernel dropped
-	Stats      fabric.Stats                  `json:"stats"`
+	// Shapers say what shapers of a switch let leave at most, by port and priority: 0 is what the link takes.
+	Shapers [][pfc.Classes]units.Rate `json:"shapers,omitempty"`
+	// Besides is what else a switch does that those of experiments do not, in words that go with its name.
+	Besides  []string     `json:"besides,omitempty"`
+	Scheme   string       `json:"scheme"`     // in force
+	Now      units.Time   `json:"now"`        // the node's clock
+	Balanced string       `json:"unbalanced"` // what is wrong in its audit; empty: nothing
+	Missed   uint64       `json:"missed"`     // frames that its devices and the kernel dropped
+	Stats    fabric.Stats `json:"stats"`
 }
 
 // Scheme is the scheme that a node is to have.
