@@ -234,15 +234,14 @@ func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int
 	if from.ingress.Release(prio, cost) || from.lanes != nil && from.freed(now, prio) {
 		from.env.Wake(from.number, now)
 	}
-	s.wakePausing(now)
+	if s.pausing != 0 && s.pool.Awaited() {
+		s.wakePausing(now)
+	}
 }
 
 // wakePausing wakes ports whose XON is due because the pool has more free. With several workers
 // a port finds out at its next poll.
 func (s *Switch) wakePausing(now units.Time) {
-	if s.pausing == 0 || !s.pool.Awaited() {
-		return
-	}
 	for i := range s.ports {
 		p := &s.ports[i]
 		if p.ingress.PeerStopped() == 0 {

@@ -13,42 +13,54 @@ import (
 
 // Where what happens at one port of a switch may concern another within a span, because a peer is paused or is to be,
 // the events of a span are handled in their order: what comes at an instant before what is to leave then, and ports in
-// theirs. All is done as Receive and Serve do it, but keys and actions are worked out for many frames together.
+// theirs. Keys and actions are still worked out for many frames together, and most frames are taken as others are
+// (takeChosen). What needs more is received and served as if there were no span.
 
 // inOrder handles all events of a span that are left when some arrivals have been handled.
 func (s *Switch) inOrder(x *fabric.Span, taken int) {
-	w := s.workers[0]
-	frames := x.Frames[taken:]
-	keys := x.Keys[taken:]
-	env, c, mine := w.env, &w.cache, scratchOf(w.env.Pool)
-	v, f, a := &mine.vector, &mine.frame, &mine.agenda
+	w, mine := s.workers[0], scratchOf(s.workers[0].env.Pool)
+	frames, keys := x.Frames[taken:], x.Keys[taken:]
+	env, c, v := w.env, &w.cache, &mine.vector
+	s.agenda = &mine.agenda
+	s.agenda.begin(x, env)
+	s.setBounds(w)
 	env.AskAll(frames[:min(fabric.MaxBurst, len(frames))])
-	known, first, used := 0, 0, 0 // the actions of frames from first on and before known are known
-	a.plan(x, env)
-	for i := range frames {
-		key := keys[i]
-		now, port := x.At(key), int(uint16(key))
-		if a.next>>fabric.KeyPortBits < key>>fabric.KeyPortBits {
-			s.serveInOrder(x, a, key>>fabric.KeyPortBits)
+	asked, known, first, used := 0, 0, 0, 0 // the actions of frames from first on and before known are known
+	plain := 0                              // before it they only name ports
+	together := s.together()
+	for i := 0; i < len(frames); {
+		now, port := x.At(keys[i]), int(uint16(keys[i]))
+		s.serveInOrder(x, keys[i]>>fabric.KeyPortBits)
+		if i >= asked {
+			asked += fabric.MaxBurst
+			env.AskAll(frames[min(asked, len(frames)):min(asked+fabric.MaxBurst, len(frames))])
 		}
-		if i%fabric.MaxBurst == 0 {
-			env.AskAll(frames[min(i+fabric.MaxBurst, len(frames)):min(i+2*fabric.MaxBurst, len(frames))])
-		}
-		switch env.Queue = fabric.QueueNothing; {
-		case keys[i+1]>>fabric.KeyPortBits == key>>fabric.KeyPortBits:
-			env.Queue = fabric.QueueAll
-		case a.serves(x, now):
-			env.Queue = fabric.QueueIfDependent
-		}
-		p := &s.ports[port]
 		switch {
 		case !s.portless || now >= c.until || s.counts.Changes.Load() != c.changes:
-			known = i
+			known, plain = i, i
 		case i >= known || c.used != used: // what was remembered meanwhile may have displaced an action
 			used, first = c.used, i
 			known = i + s.known(&s.ports[0], &v.match, frames[i:min(i+fabric.MaxBurst, len(frames))], v.acts[:])
 			v.sums = [pfc.Classes]tally{} // they are counted one by one
+			if plain = known; v.special() {
+				if plain = i; s.config.Paths.By == ByFlow {
+					plain += s.chooseAll(env, frames[i:known], v.acts[:known-i])
+				}
+			}
 		}
+		if i < plain && together && w.waits == 0 && x.At(keys[plain-1]) < c.until {
+			if n := s.takeChosen(x, keys[i:plain+1], frames[i:plain], v.acts[i-first:plain-first]); n > 0 {
+				i += n
+				continue
+			}
+		}
+		switch env.Queue = fabric.QueueNothing; {
+		case atOnce(keys[i+1], keys[i]):
+			env.Queue = fabric.QueueAll
+		case atOnce(s.agenda.next, keys[i]):
+			env.Queue = fabric.QueueIfDependent
+		}
+		p, f := &s.ports[port], &mine.frame
 		f.Copy(&frames[i]) // what arrived is not changed
 		if i < known && now < p.attend && p.refused == 0 && !p.sampled {
 			s.receiveKnown(now, p, f, v.acts[i-first]|s.through(p))
@@ -56,94 +68,96 @@ func (s *Switch) inOrder(x *fabric.Span, taken int) {
 		} else {
 			s.Receive(now, port, unsafe.Slice(f, 1))
 		}
-		for _, out := range env.UsedExits() {
-			e, wire := env.Exit(int(out)), &x.Wires[out]
-			d := x.AddDeparture()
-			d.Frame.Copy(&e.Frames[0])
-			e.N = 0
-			e.Free = now + wire.Took(d.Len)
-			d.Gone, d.Port = e.Free, int32(out)
-			if wire.At < e.Free {
-				a.put(x, int(out), e.Free)
-			}
-		}
-		if env.Wakes() {
-			a.woken(x, env, now)
+		s.sendInOrder(x, now)
+		i++
+	}
+	s.serveInOrder(x, math.MaxUint64>>fabric.KeyPortBits)
+	s.agenda = nil
+}
+
+// together reports whether arrivals may be taken by takeChosen in order. What else is in the way of apart concerns
+// single frames, and is asked there.
+func (s *Switch) together() bool {
+	if w := s.workers[0]; s.credited || s.limitedFrom == 0 || w.lanes != nil || w.env.Queued != nil {
+		return false
+	}
+	for i := range s.ports {
+		if s.ports[i].notifies != 0 {
+			return false
 		}
 	}
-	s.serveInOrder(x, a, math.MaxUint64>>fabric.KeyPortBits)
+	return true
 }
 
-// agenda is when ports are to be served within a span: keys as those of arrivals, sorted from done on. A port whose
-// time has changed meanwhile is in it more than once.
+// sendInOrder sends the frames that passed their queues when one was received, and notes which ports were woken.
+func (s *Switch) sendInOrder(x *fabric.Span, now units.Time) {
+	env := s.workers[0].env
+	for _, out := range env.UsedExits() {
+		e, wire := env.Exit(int(out)), &x.Wires[out]
+		d := x.AddDeparture()
+		d.Frame.Copy(&e.Frames[0])
+		e.N = 0
+		e.Free = now + wire.Took(d.Len)
+		d.Gone, d.Port = e.Free, int32(out)
+		if wire.At < e.Free {
+			s.agenda.put(x, int(out), e.Free)
+		}
+	}
+	if env.Wakes() {
+		s.agenda.woken(x, env, now)
+	}
+}
+
+// agenda is when ports are to be served within a span.
 type agenda struct {
-	keys []uint64
-	done int
-	next uint64 // the first of those to come, or more than any
+	keys      []uint64   // by port: when, as keys of arrivals are, or math.MaxUint64; a multiple of eight
+	firsts    []uint64   // the least of each eight
+	next      uint64     // the least of all
+	base, end units.Time // of the span
 }
 
-// plan begins the agenda of a span, and notes when ports are to be served as their node knows it.
-func (a *agenda) plan(x *fabric.Span, env *fabric.Env) {
-	a.keys, a.done = a.keys[:0], 0
+// begin begins the agenda of a span, and notes when ports are to be served as their node knows it.
+func (a *agenda) begin(x *fabric.Span, env *fabric.Env) {
+	a.keys, a.firsts, a.base, a.end = a.keys[:0], a.firsts[:0], x.Base, x.End
+	for len(a.firsts)*8 < len(x.Wires) {
+		a.firsts = append(a.firsts, math.MaxUint64)
+	}
+	for len(a.keys) < len(a.firsts)*8 {
+		a.keys = append(a.keys, math.MaxUint64)
+	}
 	for i := range x.Wires {
 		at := x.Wires[i].At
 		env.SetDue(i, at)
 		if at < x.End {
-			a.keys = append(a.keys, uint64(at-x.Base)<<fabric.KeyPortBits|uint64(i))
+			a.keys[i] = uint64(at-x.Base)<<fabric.KeyPortBits | uint64(i)
+			a.firsts[i/8] = min(a.firsts[i/8], a.keys[i])
 		}
 	}
-	slices.Sort(a.keys)
-	a.note()
+	a.next = slices.Min(a.firsts)
 }
 
-func (a *agenda) note() {
-	if a.next = math.MaxUint64; a.done < len(a.keys) {
-		a.next = a.keys[a.done]
-	}
-}
-
-// put puts down when a port is to be served. Most of what is put down is later than all that is there.
+// put puts down when a port is to be served. The least is looked for without a branch that depends on it: none can be
+// foreseen.
 func (a *agenda) put(x *fabric.Span, port int, at units.Time) {
-	if x.Wires[port].At = at; at >= x.End {
-		return
+	x.Wires[port].At = at
+	key := uint64(at-a.base)<<fabric.KeyPortBits | uint64(port)
+	if at >= a.end {
+		key = math.MaxUint64
 	}
-	key := uint64(at-x.Base)<<fabric.KeyPortBits | uint64(port)
-	a.keys = append(a.keys, key)
-	i := len(a.keys) - 1
-	for ; i > a.done && a.keys[i-1] > key; i-- {
-		a.keys[i] = a.keys[i-1]
+	a.keys[port] = key
+	k := (*[8]uint64)(a.keys[port&^7:])
+	a.firsts[port>>3] = min(k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7])
+	a.next = a.firsts[0]
+	for _, first := range a.firsts[1:] {
+		a.next = min(a.next, first)
 	}
-	a.keys[i] = key
-	a.next = min(a.next, key)
-}
-
-// first is the next entry, and whether it holds.
-func (a *agenda) first(x *fabric.Span) (at units.Time, port int, valid bool) {
-	at, port = x.At(a.next), int(uint16(a.next))
-	return at, port, x.Wires[port].At == at
-}
-
-// serves reports whether a port is to be served at an instant before which none is.
-func (a *agenda) serves(x *fabric.Span, now units.Time) bool {
-	for x.At(a.next) == now {
-		if _, _, valid := a.first(x); valid {
-			return true
-		}
-		a.done++
-		a.note()
-	}
-	return false
 }
 
 // serveInOrder has the ports send what leaves before an instant.
-func (s *Switch) serveInOrder(x *fabric.Span, a *agenda, until uint64) {
-	env := s.workers[0].env
+func (s *Switch) serveInOrder(x *fabric.Span, until uint64) {
+	env, a := s.workers[0].env, s.agenda
 	for a.next>>fabric.KeyPortBits < until {
-		now, port, valid := a.first(x)
-		a.done++
-		if a.note(); !valid {
-			continue
-		}
+		now, port := x.At(a.next), int(uint16(a.next))
 		wire := &x.Wires[port]
 		e, d := env.Exit(port), x.AddDeparture()
 		env.SetDue(port, units.Never)
@@ -156,8 +170,7 @@ func (s *Switch) serveInOrder(x *fabric.Span, a *agenda, until uint64) {
 		} else {
 			x.Idle++
 		}
-		env.SetDue(port, next)
-		if next != units.Never {
+		if env.SetDue(port, next); next != units.Never {
 			next = max(next, e.Free)
 		}
 		a.put(x, port, next)

@@ -10,11 +10,42 @@ import (
 
 // What take.go asks of ports: whether there is room, what congestion points say, and that they send what has left by now.
 
-// setBounds has all ports work out what may come without a further look.
+// setBounds has all ports work out what may come without a further look. In order, what comes may be a new peak.
 func (s *Switch) setBounds(w *switchWorker) {
-	for i := range s.ports {
-		s.ports[i].ingress.SetBounds(s.lossless, w.mostPooled)
+	const step = 100 * units.KB // of the pool, before they are worked out again
+	if w.bounded = w.mostPooled; s.agenda != nil {
+		w.bounded = s.pool.Used() + int64(step)
 	}
+	for i := range s.ports {
+		if p := &s.ports[i]; s.agenda != nil && !p.calm(units.Never-1) {
+			p.ingress.ClearBounds()
+		} else {
+			p.ingress.SetBounds(s.lossless, w.bounded, s.agenda == nil)
+		}
+	}
+}
+
+// calm reports that what arrives at a port before or at an instant has no pause end and none begin, is taken, and not
+// sampled.
+func (p *switchPort) calm(now units.Time) bool {
+	return now < p.attend && p.refused == 0 && !p.sampled && !p.ingress.Undecided()
+}
+
+// room reports whether a frame that is not within bounds fits, and then whether it changes no peak of the buffer, or
+// takes headroom. In order it only is in headroom if the peer is paused already: else an XOFF is due.
+func (s *Switch) room(
+	x *fabric.Span, now units.Time, p *switchPort, a action, most int64,
+) (settled, headroom, fits bool) {
+	switch {
+	case s.agenda == nil:
+		settled = s.settled(p, a, most)
+		return settled, false, settled || s.fitsNow(x, now, p, a, most)
+	case !p.calm(now):
+		return false, false, false
+	case s.fitsNow(x, now, p, a, most):
+		return false, false, true
+	}
+	return false, true, fabric.Flag(a>>56)&fabric.Lossless != 0 && p.ingress.Stopped(a.prio())
 }
 
 // settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that
@@ -34,9 +65,11 @@ func (s *Switch) lossyFits(a action, most int64) bool {
 	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free)
 }
 
-// fitsNow reports whether a frame fits, after all ports have caught up.
+// fitsNow reports whether a frame fits, after all ports have caught up. In order they always have.
 func (s *Switch) fitsNow(x *fabric.Span, now units.Time, p *switchPort, a action, most int64) bool {
-	s.serveAll(x, now)
+	if s.agenda == nil {
+		s.serveAll(x, now)
+	}
 	if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 		return s.lossyFits(a, most)
 	}
@@ -61,7 +94,7 @@ func (s *Switch) showPassingInSpan(x *fabric.Span, now units.Time, to *switchPor
 }
 
 // wakeInSpan notes when a port is to be served of which the first frame of a priority has been queued.
-func (p *switchPort) wakeInSpan(wire *fabric.Wire, e *fabric.Exit, now units.Time, prio uint8) {
+func (p *switchPort) wakeInSpan(x *fabric.Span, wire *fabric.Wire, e *fabric.Exit, now units.Time, prio uint8) {
 	if wire.PerByte == 0 {
 		return
 	}
@@ -69,7 +102,14 @@ func (p *switchPort) wakeInSpan(wire *fabric.Wire, e *fabric.Exit, now units.Tim
 	if p.halted>>prio&1 != 0 {
 		due = p.stops().Next()
 	}
-	wire.At = min(wire.At, max(due, e.Free))
+	at := max(due, e.Free)
+	if a := p.sw.agenda; a != nil {
+		p.env.SetDue(p.number, min(p.env.Due(p.number), due))
+		if at < wire.At {
+			a.put(x, p.number, at)
+		}
+	}
+	wire.At = min(wire.At, at)
 }
 
 // sampleInSpan is sample.

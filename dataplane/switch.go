@@ -41,6 +41,7 @@ type Switch struct {
 	share       float64       // least of any lossy queue: see tailOf
 	lans        *lans
 	routes      *routes // nil: it does not route
+	agenda      *agenda // of the events that are handled in their order; nil: none are
 	intricate   bool    // some port was, or sends CNPs, when apart was called last
 
 	config   SwitchConfig
@@ -133,6 +134,7 @@ type switchWorker struct {
 	releasedPorts []uint16             // the ports
 
 	mostPooled int64  // the most that was used of the pool when this worker took something out
+	bounded    int64  // how much of the pool may be used for the bounds of setBounds to hold
 	failures   uint64 // of neighbours that this worker asks
 
 	waits   int            // frames that wait for neighbours

@@ -124,10 +124,10 @@ func (s *Switch) takeSingly(x *fabric.Span, keys []uint64, frames []fabric.Frame
 }
 
 // takeChosen takes frames whose actions only name a port. What is done to one is what receiveOne does. There is a key
-// behind those of the frames.
+// behind those of the frames. If events are handled in their order, ports send what leaves before each frame comes.
 func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame, acts []action) (taken int) {
 	w := s.workers[0]
-	frames = frames[:len(acts)]
+	frames, order := frames[:len(acts)], s.agenda
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.Exits()))
 	wires, ports := unsafe.Pointer(unsafe.SliceData(x.Wires)), unsafe.Pointer(unsafe.SliceData(s.ports))
 	for i, a := range acts {
@@ -137,22 +137,33 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		if in == out || length > s.narrow {
 			return i
 		}
+		if order != nil && order.next>>fabric.KeyPortBits < key>>fabric.KeyPortBits {
+			if s.serveInOrder(x, key>>fabric.KeyPortBits); s.counts.Changes.Load() != w.cache.changes {
+				return i
+			}
+		}
 		p, wire := element[switchPort](ports, in), element[fabric.Wire](wires, out)
 		if wire.At < now {
 			s.serveUntil(x, int(out), now)
 		}
-		prio := a.prio()
+		prio, headroom := a.prio(), false
 		most := int64(length) + int64(s.slack) // bytes of the buffer that it may take
-		settled := fabric.Flag(a>>56)&fabric.Lossless != 0 && p.ingress.Within(prio, most) && s.pool.Used()+most <= w.mostPooled
+		settled := fabric.Flag(a>>56)&fabric.Lossless != 0 &&
+			p.ingress.Within(prio, most) && s.pool.Used()+most <= w.bounded
 		if !settled {
-			if settled = s.settled(p, a, most); !settled && !s.fitsNow(x, now, p, a, most) {
+			var fits bool
+			if settled, headroom, fits = s.room(x, now, p, a, most); !fits {
 				return i
 			}
 		}
+		e, q := element[fabric.Exit](exits, out), element[queue](queues, a.queue())
+		passes := e.Open>>prio&1 != 0 && !headroom && e.Free <= now && wire.PerByte != 0 && !atOnce(keys[i+1], key)
+		if order != nil && (q.fastUntil <= now || passes && atOnce(order.next, key)) {
+			return i
+		}
 		p.ingress.Count(prio, 1, uint64(length))
 		what := uint64(uint32(f.Words()[1])) | uint64(a>>32|action(in))<<32
-		e, q := element[fabric.Exit](exits, out), element[queue](queues, a.queue())
-		if e.Open>>prio&1 != 0 && e.Free <= now && wire.PerByte != 0 && keys[i+1]>>fabric.KeyPortBits != key>>fabric.KeyPortBits {
+		if passes {
 			where := f.Words()[0]
 			if e.Unseen>>prio&1 == 0 {
 				seen := &scratchOf(w.env.Pool).frame // x.Departures may move
@@ -164,14 +175,18 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 			d.Put(where, what)
 			gone := now + wire.Took(length)
 			d.Gone, d.Port, e.Free = gone, int32(out), gone
-			wire.At = max(wire.At, gone) // there may be feedback behind it
+			if wire.At < gone { // there may be feedback behind it
+				if wire.At = gone; order != nil {
+					order.put(x, int(out), gone)
+				}
+			}
 			if q.left += 1<<40 | tally(length); q.left < 0 {
 				s.ports[out].count()
 			}
 			if length > q.longest {
 				q.longest = length
 			}
-			if !settled {
+			if !settled || order != nil {
 				p.ingress.Note(prio, int64(length))
 			}
 			if s.intricate && x.At(keys[i+1]) >= x.End {
@@ -179,18 +194,25 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 			}
 			continue
 		}
+		f.Words()[1] = what
 		cost := s.cost(length)
-		p.ingress.ChargeAll(prio, cost)
+		if !headroom {
+			p.ingress.ChargeAll(prio, cost)
+		} else if !p.ingress.Admit(prio, cost) {
+			s.discard(now, p, f, fabric.DropHeadroom)
+			continue
+		}
 		if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 			s.pool.Add(cost)
 		}
-		if !settled {
-			p.ingress.Note(prio, 0)
-			if w.notePooled(s.pool); s.pool.Used() == w.mostPooled {
+		if !settled || order != nil {
+			if p.ingress.Note(prio, 0); order == nil {
+				w.notePooled(s.pool)
+			}
+			if s.pool.Used() >= w.bounded {
 				s.setBounds(w)
 			}
 		}
-		f.Words()[1] = what
 		to := element[switchPort](ports, out)
 		if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 			if to.wary>>prio&1 != 0 {
@@ -203,7 +225,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		}
 		q.push(f, &w.store)
 		if to.waiting>>prio&1 == 0 {
-			to.wakeInSpan(wire, e, now, prio)
+			to.wakeInSpan(x, wire, e, now, prio)
 			to.waiting |= 1 << prio
 			e.Open, e.Unseen = 0, 0
 		}
@@ -216,6 +238,9 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 	}
 	return len(acts)
 }
+
+// atOnce reports whether two keys are of the same instant.
+func atOnce(a, b uint64) bool { return (a^b)>>fabric.KeyPortBits == 0 }
 
 // chooseAll chooses among equal paths for all frames that have some, if the choice is by flow, and returns how many
 // frames there are before one of which something else is to be done.

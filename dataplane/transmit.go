@@ -123,9 +123,13 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *fabric
 	q, w := &p.queues[prio], p.worker
 	f.Copy(&q.head.frames[q.first])
 	length := units.Size(uint16(f.Words()[0] >> 32))
-	p.mark(now, prio, unsafe.Slice(f, 1))
+	if p.points[prio].cp != nil || !p.judges(f) {
+		p.mark(now, prio, unsafe.Slice(f, 1))
+	}
 	q.drop(1, length, &w.store)
-	p.reportQueued(now)
+	if p.env.Queued != nil {
+		p.reportQueued(now)
+	}
 	if q.frames == 0 {
 		if p.waiting &^= 1 << prio; p.waiting == 0 {
 			p.gate()
@@ -135,9 +139,11 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *fabric
 	what := f.Words()[1]
 	in, flag := uint16(what>>32), fabric.Flag(what>>56)
 	cost := s.cost(uint16(length))
-	own := in != ownFrame && int(s.owner[in]) == w.number
-	if flag&fabric.Lossless == 0 || s.pausing != 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
+	own := in != ownFrame && (w.lanes == nil || int(s.owner[in]) == w.number)
+	if flag&fabric.Lossless == 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
 		s.release(now, w, p, f)
+	} else if s.pausing != 0 && s.pool.Awaited() {
+		s.wakePausing(now)
 	}
 	p.left(q, 1, length)
 }
@@ -259,6 +265,7 @@ func (p *switchPort) note() {
 		p.refused = 0xFF
 	}
 	p.wary = p.shut | p.wred.set
+	p.ingress.ClearBounds()
 	for prio := range p.queues {
 		if p.queues[prio].fastUntil = p.attend; p.shut>>prio&1 != 0 || p.points[prio].sampler != nil || p.env.Queued != nil {
 			p.queues[prio].fastUntil = 0

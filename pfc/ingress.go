@@ -179,18 +179,28 @@ func (k *class) beyond(free int64) int64 {
 	return min(int64(k.alpha/(1+k.alpha)*float64(free))-1, free)
 }
 
-// SetBounds works out up to how much may be charged to some priorities, and is no new peak, whatever else is charged,
-// as long as no more than so much is used of the pool.
-func (g *Ingress) SetBounds(priorities uint8, mostPooled int64) {
+// SetBounds works out up to how much may be charged to some priorities whatever else is charged, as long as no more
+// than so much is used of the pool, and is no new peak, if that matters.
+func (g *Ingress) SetBounds(priorities uint8, mostPooled int64, peaks bool) {
 	for rest := priorities; rest != 0; rest &= rest - 1 {
 		k := &g.class[uint8(bits.TrailingZeros8(rest))&g.index&7]
 		most := k.xoff
 		if k.alpha != 0 {
 			most += max(0, k.beyond(max(0, g.pool.size-mostPooled)))
 		}
-		if k.bound = min(k.peak, most); k.head > 0 {
+		if peaks {
+			most = min(most, k.peak)
+		}
+		if k.bound = most; k.head > 0 {
 			k.bound = 0
 		}
+	}
+}
+
+// ClearBounds has nothing be within bounds, until SetBounds works them out again. What makes an XOFF due does so, too.
+func (g *Ingress) ClearBounds() {
+	for p := range g.class {
+		g.class[p].bound = 0
 	}
 }
 
@@ -278,23 +288,35 @@ func (g *Ingress) Admit(p uint8, n int64) bool {
 		own := min(k.head+rest, l.headroom) - g.headed(p&g.index)
 		if k.head+rest > l.room || own > 0 && !g.heads.Take(own) {
 			g.pool.Add(-taken)
-			g.xoffCheck |= 1 << (p & g.index & 7)
+			g.check(p)
 			g.refused |= 1 << (p & g.index & 7)
 			return false
 		}
 		k.head += rest
 		g.pool.Add(rest - max(0, own)) // what was promised beyond headroom
 		g.headsMax = max(g.headsMax, g.heads.Used())
-		g.xoffCheck |= 1 << (p & g.index & 7)
+		g.check(p)
 		g.count.HeadroomMax[p&g.index&7] = max(g.count.HeadroomMax[p&g.index&7], units.Size(k.head))
 	}
 	k.base += fits
 	k.peak = max(k.peak, k.base+k.head)
 	if taken > 0 && k.base > g.raised(k, k.xoff) { // the frame itself lowered the threshold below what is there now
-		g.xoffCheck |= 1 << (p & g.index & 7)
+		g.check(p)
 	}
 	return true
 }
+
+// check has Next and Poll see whether an XOFF is due.
+func (g *Ingress) check(p uint8) {
+	if g.xoffCheck |= 1 << (p & g.index & 7); g.Stopped(p) { // then it is not due
+		g.class[p&g.index&7].bound = 0
+	} else {
+		g.ClearBounds()
+	}
+}
+
+// Stopped reports whether the peer is paused for what is charged to a priority.
+func (g *Ingress) Stopped(p uint8) bool { return g.peerStopped>>(p&g.index&7)&1 != 0 }
 
 // Release takes back n bytes that left or were dropped. It reports whether that makes an XON due,
 // which the caller tells the port's world.
@@ -359,6 +381,9 @@ func (g *Ingress) xoffDue(p uint8) bool {
 	k := &g.class[p&7]
 	return !g.silent() && (k.head > 0 || g.stopped || g.refused>>(p&7)&1 != 0 || k.base > g.raised(k, k.xoff))
 }
+
+// Undecided reports that an XOFF may be due, of which Poll or Next has not decided yet.
+func (g *Ingress) Undecided() bool { return g.xoffCheck&^g.peerStopped != 0 }
 
 // Quiet reports that Poll has nothing to send, and will not before more is admitted.
 func (g *Ingress) Quiet() bool { return g.xoffCheck|g.peerStopped == 0 }
