@@ -110,15 +110,14 @@ func (s *Switch) sendInOrder(x *fabric.Span, now units.Time) {
 
 // agenda is when ports are to be served within a span.
 type agenda struct {
-	keys      []uint64   // by port: when, as keys of arrivals are, or math.MaxUint64; a multiple of eight
-	firsts    []uint64   // the least of each eight
-	next      uint64     // the least of all
-	base, end units.Time // of the span
+	keys   []uint64 // by port: when, as keys of arrivals are, or math.MaxUint64; a multiple of eight
+	firsts []uint64 // the least of each eight
+	next   uint64   // the least of all
 }
 
 // begin begins the agenda of a span, and notes when ports are to be served as their node knows it.
 func (a *agenda) begin(x *fabric.Span, env *fabric.Env) {
-	a.keys, a.firsts, a.base, a.end = a.keys[:0], a.firsts[:0], x.Base, x.End
+	a.keys, a.firsts = a.keys[:0], a.firsts[:0]
 	for len(a.firsts)*8 < len(x.Wires) {
 		a.firsts = append(a.firsts, math.MaxUint64)
 	}
@@ -140,8 +139,8 @@ func (a *agenda) begin(x *fabric.Span, env *fabric.Env) {
 // foreseen.
 func (a *agenda) put(x *fabric.Span, port int, at units.Time) {
 	x.Wires[port].At = at
-	key := uint64(at-a.base)<<fabric.KeyPortBits | uint64(port)
-	if at >= a.end {
+	key := uint64(at-x.Base)<<fabric.KeyPortBits | uint64(port)
+	if at >= x.End {
 		key = math.MaxUint64
 	}
 	a.keys[port] = key
