@@ -63,7 +63,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	case h.groups != "" && h.chakra == "":
 		return bad(errors.New("--comm-groups is of --chakra"))
 	}
-	for _, name := range []string{"schemes", "quick", "dilation", "testbed", "serve", "serve-remote", "serve-for"} {
+	for _, name := range []string{"schemes", "quick", "repeat", "dilation", "testbed", "serve", "serve-remote", "serve-for"} {
 		if c.Flags().Changed(name) {
 			return bad(fmt.Errorf("--%s does not go with --topology and --flows", name))
 		}

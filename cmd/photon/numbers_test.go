@@ -19,6 +19,9 @@ func TestNumbersOfFlags(t *testing.T) {
 		{"replay pcn/fig11 --quick=maybe", `invalid argument "maybe" for "--quick" flag: true or false belongs here`},
 		{"replay pcn/fig11 --seed 0", "--seed 0: from 1"},
 		{others + " --seed 0", "--seed 0: from 1"},
+		{"replay pcn/fig11 --repeat 0", "--repeat 0: from 1 to 10000"},
+		{"replay pcn/fig11 --repeat 10001", "--repeat 10001: from 1 to 10000"},
+		{others + " --repeat 2", "--repeat does not go with --topology and --flows"},
 	} {
 		root := newRoot()
 		root.SetArgs(strings.Fields(c.command))

@@ -104,6 +104,8 @@ func (r *replayFlags) add(c *cobra.Command) {
 	f.StringVar(&r.world, "world", "sim", "Run in this `world`: sim (virtual time), dpdk (DPDK devices, slowed down by --dilation) or both")
 	f.StringVar(&r.schemes, "schemes", "", "Run these `schemes`, separated by commas, even if the experiment has others (default: the experiment's)")
 	f.Uint64Var(&r.o.Seed, "seed", 0, "Begin random numbers with this `seed` (default: the experiment's)")
+	f.IntVar(&r.o.Repeat, "repeat", 0,
+		"Run with this `number` of seeds (default: the experiment's in virtual time, and one on dpdk)")
 	f.IntVar(&r.o.Dilation, "dilation", 20,
 		"Run the clock of dpdk this many `times` slower than the wall's, or more so if links are fast")
 	f.StringVar(&r.testbed, "testbed", "", "Run on the cards and machines that this `file` names, with --world dpdk (docs/testbed.md)")
@@ -216,9 +218,11 @@ func (r *replayFlags) checkWritten(all []*experiment.Experiment, worlds []string
 	return checkWritten(read, write)
 }
 
-// checkNumbers checks --seed and --cores.
+// checkNumbers checks --seed, --repeat and --cores.
 func (r *replayFlags) checkNumbers(c *cobra.Command) error {
-	switch {
+	switch n := r.o.Repeat; {
+	case (n < 1 || n > labrun.MostSeeds) && c.Flags().Changed("repeat"):
+		return bad(fmt.Errorf("--repeat %d: from 1 to %d", n, labrun.MostSeeds))
 	case r.o.Seed == 0 && c.Flags().Changed("seed"): // it would be the experiment's
 		return bad(errors.New("--seed 0: from 1"))
 	case !c.Flags().Changed("cores"):

@@ -70,6 +70,9 @@ func command(e *experiment.Experiment, results []*claim.Judged) string {
 	if seed := results[0].Seed; seed != e.Seed {
 		c += fmt.Sprintf(" --seed %d", seed)
 	}
+	if slices.ContainsFunc(results, func(r *claim.Judged) bool { return otherSeeds(e, r.Result) }) {
+		c += fmt.Sprintf(" --repeat %d", len(results[0].Seeds))
+	}
 	var all, ran []string
 	for _, u := range e.Schemes {
 		all = append(all, u.Key())
@@ -84,6 +87,12 @@ func command(e *experiment.Experiment, results []*claim.Judged) string {
 		c += " --quick"
 	}
 	return strings.Join(append([]string{c}, results[len(results)-1].Flags...), " ")
+}
+
+// otherSeeds reports that a result is not of as many seeds as there are without --repeat. Of old ones that is not known.
+func otherSeeds(e *experiment.Experiment, r *run.Result) bool {
+	n := len(r.Seeds)
+	return n > 0 && n != run.Seeds(e, run.Options{World: r.World, Quick: r.Quick})
 }
 
 // sweepValues are those that were run, the only one of no sweep included.

@@ -11,6 +11,42 @@ import (
 	"photon/lab/web"
 )
 
+// A report says of which seeds it is, and the command that has them run.
+func TestSeedsOfAReport(t *testing.T) {
+	e, err := experiment.Parse("x.yaml", []byte("repeat: 20\nquick: {repeat: 5}\n"+swept))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		world   string
+		quick   bool
+		seeds   int
+		command string
+		ran     string
+	}{
+		{"sim", false, 20, "", "full"},
+		{"sim", false, 3, " --repeat 3", "3 of 20 seeds"},
+		{"sim", false, 40, " --repeat 40", "full"},
+		{"sim", true, 5, " --quick", "quick: 5 of 20 seeds"},
+		{"sim", true, 20, " --repeat 20 --quick", "quick: all that claims need"},
+		{"sim", false, 0, "", "full"}, // of a version that did not say
+		{"dpdk", false, 1, " --world dpdk", "full"},
+		{"dpdk", false, 8, " --world dpdk --repeat 8", "full"},
+	} {
+		r := &run.Result{World: c.world, Quick: c.quick, Seed: e.Seed, Seeds: make([]uint64, c.seeds)}
+		for _, use := range e.Schemes {
+			r.Runs = append(r.Runs, run.Run{Scheme: use.Key()})
+		}
+		results := []*claim.Judged{{Result: r}}
+		if got, want := command(e, results), "photon run x.yaml"+c.command; got != want {
+			t.Errorf("%v: %q, want %q", c, got, want)
+		}
+		if got := ranIn(e, results); len(got) != 1 || got[0] != c.ran {
+			t.Errorf("%v: %q", c, got)
+		}
+	}
+}
+
 // On DPDK one seed of several runs. Other seeds have other random flows: so the worlds are compared by that seed alone,
 // and table and summary say which seeds their numbers are of.
 func TestWorldsAreComparedByTheSeedsOfBoth(t *testing.T) {

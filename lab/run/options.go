@@ -20,6 +20,7 @@ type Options struct {
 	World    string              // "sim" or "dpdk"
 	Schemes  []string            // nil: all of the experiment
 	Seed     uint64              // the first; 0: the experiment's
+	Repeat   int                 // how many seeds; 0: as many as the experiment says, on dpdk one
 	Dilation int                 // of the clock, on dpdk
 	Quick    bool                // leave out what no claim needs
 	Testbed  nodecontrol.Testbed // where the nodes are, on dpdk; nil: all in this process
@@ -156,8 +157,14 @@ func shortened(e *experiment.Experiment, o Options) *experiment.Experiment {
 	return e.InShort()
 }
 
-func repeats(e *experiment.Experiment, o Options) int {
+// MostSeeds is how many Options.Repeat may be.
+const MostSeeds = 10_000
+
+// Seeds is with how many seeds each scheme runs.
+func Seeds(e *experiment.Experiment, o Options) int {
 	switch {
+	case o.Repeat > 0:
+		return o.Repeat
 	case o.World != "sim": // it takes the wall's time, and draws by itself
 		return 1
 	case o.Quick && e.Quick.Repeat > 0:

@@ -84,7 +84,7 @@ func jobsOf(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (j
 	seed := cmp.Or(o.Seed, e.Seed)
 	for _, use := range uses {
 		for _, v := range sweepValues(e, o) {
-			for k := range repeats(e, o) {
+			for k := range Seeds(e, o) {
 				jobs = append(jobs, &Job{Use: swept(e, v, use), Value: v.Value, e: shortened(v.Experiment, o), Seed: seed + uint64(k), First: k == 0, Quick: o.Quick})
 			}
 		}
@@ -94,7 +94,7 @@ func jobsOf(e *experiment.Experiment, o Options, uses []experiment.SchemeUse) (j
 	}
 	for i, use := range e.Alternatives {
 		if slices.ContainsFunc(uses, func(u experiment.SchemeUse) bool { return u.Name.V == use.Name.V }) {
-			for k := range min(repeats(e, o), alternativeSeeds) {
+			for k := range min(Seeds(e, o), alternativeSeeds) {
 				jobs = append(jobs, &Job{Use: use, e: e, Seed: seed + uint64(k), First: k == 0, Alternative: true, number: i})
 			}
 		}
@@ -146,7 +146,7 @@ func complete(uses []experiment.SchemeUse, jobs []*Job) (of []experiment.SchemeU
 func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, jobs []*Job, begin time.Time) *Result {
 	seed := cmp.Or(o.Seed, e.Seed)
 	r := &Result{Experiment: e.ID, World: o.World, Seed: seed, Quick: o.Quick}
-	for k := range repeats(e, o) {
+	for k := range Seeds(e, o) {
 		r.Seeds = append(r.Seeds, seed+uint64(k))
 	}
 	r.Repeats = Repeats{
