@@ -157,7 +157,7 @@ func TestSweepOnSlurm(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer stop()
 	c := newCluster(ctx, t)
-	spec := writeSweep(t, "1..12")
+	spec := writeSweep(t, "1..60") // so many that workers are still at it when they are killed
 	here, there := t.TempDir(), t.TempDir()
 	sweep := func(args ...string) string {
 		t.Helper()
@@ -169,7 +169,7 @@ func TestSweepOnSlurm(t *testing.T) {
 	}
 	sweep(spec, "--out", here)
 
-	if said := sweep(spec, "--out", there, "--slurm", "--workers", "4"); !strings.Contains(said, "24 of 24 tasks are to do") || !strings.Contains(said, "Submitted batch job") {
+	if said := sweep(spec, "--out", there, "--slurm", "--workers", "4"); !strings.Contains(said, "120 of 120 tasks are to do") || !strings.Contains(said, "Submitted batch job") {
 		t.Fatal(said)
 	}
 	done := filepath.Join(there, "sweeps", "many", "tasks", "*.json")
@@ -179,7 +179,7 @@ func TestSweepOnSlurm(t *testing.T) {
 	}
 	c.wait("the queue is empty", func() bool { return strings.TrimSpace(c.try("squeue", "-h")) == "" })
 	before := until(ctx, t, done)
-	if len(before) >= 24 {
+	if len(before) >= 120 {
 		t.Fatalf("%d tasks are done: none was killed", len(before))
 	}
 	times := map[string]time.Time{}
@@ -191,7 +191,7 @@ func TestSweepOnSlurm(t *testing.T) {
 		times[f] = info.ModTime()
 	}
 
-	if said := sweep(spec, "--out", there, "--slurm", "--workers", "4"); !strings.Contains(said, fmt.Sprintf("%d of 24 tasks are to do", 24-len(before))) {
+	if said := sweep(spec, "--out", there, "--slurm", "--workers", "4"); !strings.Contains(said, fmt.Sprintf("%d of 120 tasks are to do", 120-len(before))) {
 		t.Fatal(said)
 	}
 	c.wait("the queue is empty again", func() bool { return strings.TrimSpace(c.try("squeue", "-h")) == "" })
@@ -200,7 +200,7 @@ func TestSweepOnSlurm(t *testing.T) {
 			t.Errorf("%s was done, and was done again (%v)", f, err)
 		}
 	}
-	if said := sweep(spec, "--out", there, "--slurm"); !strings.Contains(said, "24 tasks are done") {
+	if said := sweep(spec, "--out", there, "--slurm"); !strings.Contains(said, "120 tasks are done") {
 		t.Error(said)
 	}
 	sweep("collect", filepath.Join(here, "sweeps", "many"))
