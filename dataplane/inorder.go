@@ -78,15 +78,8 @@ func (s *Switch) inOrder(x *fabric.Span, taken int) {
 // together reports whether arrivals may be taken by takeChosen in order. What else is in the way of apart concerns
 // single frames, and is asked there.
 func (s *Switch) together() bool {
-	if w := s.workers[0]; s.credited || s.limitedFrom == 0 || w.lanes != nil || w.env.Queued != nil {
-		return false
-	}
-	for i := range s.ports {
-		if s.ports[i].notifies != 0 {
-			return false
-		}
-	}
-	return true
+	w := s.workers[0]
+	return !s.credited && s.limitedFrom != 0 && w.lanes == nil && w.env.Queued == nil
 }
 
 // sendInOrder sends the frames that passed their queues when one was received, and notes which ports were woken.

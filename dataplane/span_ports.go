@@ -31,6 +31,12 @@ func (p *switchPort) calm(now units.Time) bool {
 	return now < p.attend && p.refused == 0 && !p.sampled && !p.ingress.Undecided()
 }
 
+// takes reports that what is queued at a port now has no pause end, and the watchdog refuse nothing.
+func (p *switchPort) takes(now units.Time, prio uint8) bool { return now < p.attend && p.shut>>prio&1 == 0 }
+
+// notifiesBy reports that a congestion point has a CNP to send by an instant.
+func (p *switchPort) notifiesBy(now units.Time) bool { return p.notifies != 0 && p.nextNotice() <= now }
+
 // room reports whether a frame that is not within bounds fits, and then whether it changes no peak of the buffer, or
 // takes headroom. In order it only is in headroom if the peer is paused already: else an XOFF is due.
 func (s *Switch) room(
@@ -85,6 +91,11 @@ func (s *Switch) showPassingInSpan(x *fabric.Span, now units.Time, to *switchPor
 	if to.shown>>prio&1 == 0 || !to.judges(f) {
 		return
 	}
+	if s.agenda != nil {
+		s.showPassing(now, to, f)
+		s.agenda.woken(x, to.env, now)
+		return
+	}
 	if to.samples>>prio&1 != 0 {
 		s.sampleInSpan(x, now, to, f, marking.Queue{Bytes: units.Size(f.Len), Frames: 1})
 	}
@@ -114,6 +125,11 @@ func (p *switchPort) wakeInSpan(x *fabric.Span, wire *fabric.Wire, e *fabric.Exi
 
 // sampleInSpan is sample.
 func (s *Switch) sampleInSpan(x *fabric.Span, now units.Time, p *switchPort, f *fabric.Frame, q marking.Queue) {
+	if s.agenda != nil {
+		s.sample(now, p, f, q)
+		s.agenda.woken(x, p.env, now)
+		return
+	}
 	prio := f.Prio & 7
 	feedback, ok := p.feedback(now, f, q)
 	if p.unnoticed>>prio&1 != 0 { // a flow may be new
