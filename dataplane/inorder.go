@@ -78,7 +78,7 @@ func (s *Switch) inOrder(x *fabric.Span, taken int) {
 // together reports whether arrivals may be taken by takeChosen in order. What else is in the way of apart concerns
 // single frames, and is asked there.
 func (s *Switch) together() bool {
-	if w := s.workers[0]; s.credited || s.limitedFrom == 0 || w.lanes != nil || w.env.Queued != nil {
+	if w := s.workers[0]; s.credited || s.mins != nil || w.lanes != nil || w.env.Queued != nil {
 		return false
 	}
 	for i := range s.ports {
