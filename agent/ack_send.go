@@ -118,7 +118,8 @@ func (h *Host) acknowledge(f *fabric.Frame) (made, stop bool) {
 		if !h.env.AllocAt(f, wire.AckLen+wire.ExtensionsLen(a.ext)) {
 			return false, true
 		}
-		h.ackHeadsSent[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE, &a.hops)
+		h.ackHeadsSent[slot].Put(h.start(f), a.psn, a.syndrome, a.msn, a.mark == h.undetermined, a.mark == wire.CE,
+			&a.hops, a.cause, &a.stamp)
 	case a.slot < 0:
 		return h.acknowledgePair(f, -1-int(a.slot))
 	default:

@@ -42,7 +42,8 @@ func (h *Host) maySend(now units.Time, id int) bool {
 	return true
 }
 
-// resume lets a flow go on that had to wait for an acknowledgement, if it has more to send, and reports whether it does.
+// resume lets a flow go on that had to wait for an acknowledgement, if it has more to send. It reports whether it does, or
+// waits for less time than before.
 func (h *Host) resume(now units.Time, id int) bool {
 	f := &h.flows[id]
 	if !f.awaiting {
@@ -53,6 +54,7 @@ func (h *Host) resume(now units.Time, id int) bool {
 			f.retries = 0
 			f.restartTimer(now, &h.recovery)
 			h.pacer.Wait(id, f.prio, f.deadline)
+			return true
 		}
 		return false
 	}

@@ -82,9 +82,13 @@ func (h *Host) known(now units.Time, f *fabric.Frame) (silent, ok bool) {
 			h.discard(now, fabric.DropBadICRC, prio)
 			return false, true
 		}
+		begun := h.peers[slot].start
 		if drop, ok := h.takeKnownData(now, slot, f.Len, rest, q.TOS()); !ok {
 			h.discard(now, drop, prio)
 			return false, true
+		}
+		if h.peers[slot].start != begun { // selective repeat: it has overtaken the first of its flow
+			h.noteOrigin(slot, (*wire.Headers)(b[:]).Src(), q.SrcPort())
 		}
 		l.ends++
 		return h.acks.empty(), true

@@ -85,19 +85,29 @@ func TestKnownIsAsAny(t *testing.T) {
 		return wire.IPv4(10, 0, 0, byte(i))
 	}
 	known, tagged, alone, moved := 0, 0, 0, 0
+	// Acknowledgements of known flows, by what they bring; of those that bring nothing, those of selective repeat.
+	brought := map[uint8]int{}
 	run := func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) // rapid prefers small numbers, and little would happen
 		six := random.IntN(6) == 0
-		carry := cnp.Carry{ECT: []uint8{wire.ECT0, wire.ECT1}[random.IntN(2)], Ack: random.IntN(4) > 0, Stamp: random.IntN(5) == 0, Tag: random.IntN(5) == 0}
+		carry := cnp.Carry{ECT: []uint8{wire.ECT0, wire.ECT1}[random.IntN(2)], Ack: random.IntN(4) > 0, Stamp: random.IntN(4) == 0, Tag: random.IntN(5) == 0}
 		places := []int{1, 4, 24}
 		senders, receivers := places[random.IntN(3)], places[random.IntN(3)]
 		elastic, period, ackDSCP := random.IntN(2) == 0, random.IntN(2) == 0, []uint8{48, 26, 0}[random.IntN(3)]
 		delay := units.Time(max(0, random.Int64N(8)-5)) * units.Microsecond
+		carry.INT = !six && random.IntN(4) == 0 // a pool of headers has no room for all extensions behind IPv6
+		var selective *Selective
+		if random.IntN(3) == 0 {
+			selective = &Selective{Window: 64, Reorder: 1 + random.IntN(3)}
+			if random.IntN(2) == 0 {
+				selective.LowTimeout, selective.LowPackets = 20*units.Microsecond, 1+random.IntN(8)
+			}
+		}
 		make1 := func(i int, short bool) *end {
 			c := Config{
 				MAC: 0x0200_0000_0000 | wire.MAC(i), IP: address(i, six), Link: fabric.Link{Rate: line}, Lossless: 1<<3 | 1<<6, DSCP: dataplane.DefaultDSCP(),
 				DataDSCP: 26, ControlDSCP: 48, AckDSCP: ackDSCP, Carry: carry, Payload: 1000, AckTimeout: 100 * units.Microsecond, Age: 50 * units.Microsecond,
-				Senders: senders, Receivers: receivers, Elastic: elastic, NPDelay: delay, PauseDelay: delay,
+				Senders: senders, Receivers: receivers, Elastic: elastic, NPDelay: delay, PauseDelay: delay, Selective: selective,
 				NewRP: func(*ratelimit.Port) ratelimit.RP { return ratelimit.NewMlx(mlx) },
 			}
 			places := receivers
@@ -166,6 +176,13 @@ func TestKnownIsAsAny(t *testing.T) {
 				key := keyAt(b[2:])
 				if key == 0 && carry.Tag && len(b) > 2+wire.CNTagLen {
 					key = keyAt(b[2+wire.CNTagLen:])
+				}
+				if key != 0 && b[2+bthAt] == wire.OpAcknowledge {
+					ext := wire.BTH(b[2+bthAt:]).Extensions()
+					id := int(short.h.sentSlots[key.at()&7])
+					if id < len(short.h.ackHeadsTaken) && short.h.ackHeadsTaken[id].Known(ext) && (ext != 0 || !carry.Ack) {
+						brought[ext]++
+					}
 				}
 				if key != 0 {
 					if slot := short.h.receivedSlots[key.at()&7]; int(slot) < len(short.h.peers) && short.h.peers[slot].key == key {
@@ -240,6 +257,11 @@ func TestKnownIsAsAny(t *testing.T) {
 	}
 	for range 5 {
 		rapid.Check(t, run)
+	}
+	for _, ext := range []uint8{0, wire.ExtINT, wire.ExtPlace, wire.ExtStamp} {
+		if brought[ext] < 50 {
+			t.Errorf("%d acknowledgements of known flows bring extensions %x", brought[ext], ext)
+		}
 	}
 	if known < 5000 || tagged < 500 || alone < 5000 || moved < 500 {
 		t.Errorf("%d packets of known flows, %d between hosts that tag, %d times a flow may have been alone, %d pauses", known, tagged, alone, moved)

@@ -43,7 +43,7 @@ func (h *Host) makeAhead() {
 // makeAcks makes places for what acknowledgements have in common, as many as there are
 // for flows, if there will be enough of them.
 func (h *Host) makeAcks() {
-	if h.ackEach {
+	if h.ackEach || h.selective || h.recovery.every == 1 {
 		h.ackHeadsSent = append(h.ackHeadsSent, make([]wire.AckHead, len(h.peers)-len(h.ackHeadsSent))...)
 		h.ackHeadsTaken = append(h.ackHeadsTaken, make([]wire.AckHead, len(h.flows)-len(h.ackHeadsTaken))...)
 	}

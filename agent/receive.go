@@ -199,7 +199,7 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 		h.morePeers()
 		h.peers[slot], h.origins[slot] = peer{key: key.short()}, origin{}
 		h.recall(slot, key)
-		h.noteOrigin(slot, hdr)
+		h.noteOrigin(slot, hdr.Src, hdr.SrcPort)
 		if h.config.Next != nil {
 			h.watch(slot, &h.peers[slot])
 		}
@@ -208,7 +208,7 @@ func (h *Host) takeData(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	begun := h.peers[slot].start
 	why, ok := h.takeKnownData(now, slot, length, b[hdr.BTH:], hdr.TOS)
 	if ok && h.peers[slot].start != begun { // its sender may be another
-		h.noteOrigin(slot, hdr)
+		h.noteOrigin(slot, hdr.Src, hdr.SrcPort)
 	}
 	return why, ok
 }
@@ -227,9 +227,9 @@ func (h *Host) refused(ip []byte, to wire.MAC, length int) (why fabric.Reason, b
 }
 
 // noteOrigin notes where packets of a received flow come from: answers go there.
-func (h *Host) noteOrigin(slot int, hdr *wire.Header) {
-	if o := &h.origins[slot]; o.mac != hdr.Src || o.port != hdr.SrcPort {
-		o.mac, o.port = hdr.Src, hdr.SrcPort
+func (h *Host) noteOrigin(slot int, mac wire.MAC, port uint16) {
+	if o := &h.origins[slot]; o.mac != mac || o.port != port {
+		o.mac, o.port = mac, port
 		if slot < len(h.ackHeadsSent) {
 			h.ackHeadsSent[slot].Forget()
 		}

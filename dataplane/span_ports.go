@@ -58,17 +58,17 @@ func (s *Switch) room(
 // ports have not caught up with. Of most frames that is known without it.
 func (s *Switch) settled(p *switchPort, a action, most int64) bool {
 	pooled := p.worker.mostPooled
-	if fabric.Flag(a>>56)&fabric.Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(a, most)) {
+	if fabric.Flag(a>>56)&fabric.Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(p, a, most)) {
 		return false
 	}
 	return p.ingress.Absorbs(a.prio(), most, pooled)
 }
 
-// lossyFits reports whether the pool and the queue take a lossy frame. The queue's limit may follow what is free when
-// the frame is in the buffer.
-func (s *Switch) lossyFits(a action, most int64) bool {
+// lossyFits reports whether the pool, the queue and the port take a lossy frame. Limits may follow what is free when the
+// frame is in the buffer.
+func (s *Switch) lossyFits(p *switchPort, a action, most int64) bool {
 	free := s.pool.Free() - most
-	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free)
+	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free) && !p.crowds(most, free)
 }
 
 // fitsNow reports whether a frame fits, after all ports have caught up. In order they always have.
@@ -77,7 +77,7 @@ func (s *Switch) fitsNow(x *fabric.Span, now units.Time, p *switchPort, a action
 		s.serveAll(x, now)
 	}
 	if fabric.Flag(a>>56)&fabric.Lossless == 0 {
-		return s.lossyFits(a, most)
+		return s.lossyFits(p, a, most)
 	}
 	return p.ingress.Fits(a.prio(), most)
 }

@@ -235,9 +235,13 @@ func spanConfig(t *rapid.T) dataplane.SwitchConfig {
 	ways := rapid.IntRange(0, 4).Draw(t, "nothing in the way")
 	if ways < 4 {
 		c.Deadlock = 0
+		limits := rapid.IntRange(0, 2).Draw(t, "limits of ports") == 0
 		for i := range c.Ports {
 			p := &c.Ports[i]
-			p.LossyLimit, p.LossyAlpha = 0, 0
+			if p.LossyLimit, p.LossyAlpha = 0, 0; limits {
+				p.LossyLimit = draw[units.Size](t, "limit of a port", 0, 3000, 20_000)
+				p.LossyAlpha = draw(t, "alpha of a port", 0, 0.05, 1)
+			}
 			for prio := range p.Queues {
 				p.Queues[prio].Alpha, p.Queues[prio].Min = 0, 0
 			}

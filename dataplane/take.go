@@ -38,7 +38,7 @@ func (s *Switch) Span(x *fabric.Span) {
 // apart is until when nothing that happens at one port concerns another, before an end. Pauses that end by themselves, the
 // watchdog, announcements and CNPs of congestion points may.
 func (s *Switch) apart(from, end units.Time) (until units.Time) {
-	if w := s.workers[0]; !s.portless || s.credited || s.limitedFrom == 0 || w.lanes != nil || w.waits > 0 {
+	if w := s.workers[0]; !s.portless || s.credited || s.mins != nil || w.lanes != nil || w.waits > 0 {
 		return from
 	}
 	intricate := false

@@ -5,14 +5,14 @@ import (
 	"photon/units"
 )
 
-// spanWorth is how many arrivals in a window, for each of the node's ports, are worth a look at all ports.
+// spanWorth is for how many of the node's ports an arrival in a window is worth a look at all of them.
 const spanWorth = 2
 
 // span hands the events of the window to the node that is visited, which has all of these ports, and puts what leaves
 // on the links. It reports false, and does nothing, if that does not pay or cannot be.
 func (p *part) span(m *member, all []port) bool {
 	v := &p.visit
-	if m.spanner == nil || len(v.frames) < spanWorth*len(all) || p.watched(v.first, len(all)) {
+	if m.spanner == nil || spanWorth*len(v.frames) < len(all) || p.watched(v.first, len(all)) {
 		return false
 	}
 	x := &v.span

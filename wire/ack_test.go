@@ -28,31 +28,45 @@ func TestAckHead(t *testing.T) {
 		return b
 	}
 	var none AckHead
-	for _, ext := range []uint8{ExtStamp, ExtINT | ExtPlace} {
-		if none.Learn(whole(1, SyndromeACK, 0, false, false, ext, nil)); none.Known(0) || none.Known(ext) {
-			t.Errorf("something was learned from an acknowledgement with extensions %x", ext)
+	for ext := range ExtINT | ExtPlace | ExtStamp {
+		if none.Known(ext) {
+			t.Errorf("nothing is enough to make an acknowledgement with extensions %x", ext)
 		}
 	}
-	for _, ext := range []uint8{0, ExtINT} {
+	for ext := range (ExtINT | ExtPlace | ExtStamp) + 1 {
 		if none.OK(whole(1, SyndromeACK, 0, false, false, ext, nil)) {
 			t.Error("nothing is enough to check an acknowledgement")
 		}
 		var a AckHead
-		a.Learn(whole(0xFFFFFE, SyndromeNAK, 3, true, true, ext, make([]byte, INTLen)))
-		if !a.Known(ext) || a.Known(ext^ExtINT) {
-			t.Error("with telemetry and without are taken for each other")
+		a.Learn(whole(0xFFFFFE, SyndromeNAK, 3, true, true, ext, bytes.Repeat([]byte{0x5A}, INTLen+PlaceLen+StampLen)))
+		for other := range (ExtINT | ExtPlace | ExtStamp) + 1 {
+			if a.Known(other) != (other == ext) {
+				t.Errorf("extensions %x are taken for %x", other, ext)
+			}
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			psn, msn := rapid.Uint32Range(0, 1<<24-1).Draw(t, "psn"), rapid.Uint32Range(0, 1<<24-1).Draw(t, "msn")
 			syndrome := rapid.Byte().Draw(t, "syndrome")
 			fecn, becn := rapid.Bool().Draw(t, "fecn"), rapid.Bool().Draw(t, "becn")
 			telemetry := [INTLen]byte(rapid.SliceOfN(rapid.Byte(), INTLen, INTLen).Draw(t, "telemetry"))
-			want := whole(psn, syndrome, msn, fecn, becn, ext, telemetry[:ExtensionsLen(ext)])
+			cause := rapid.Uint32Range(0, 1<<24-1).Draw(t, "cause")
+			stamp := [StampLen]byte(rapid.SliceOfN(rapid.Byte(), StampLen, StampLen).Draw(t, "stamp"))
+			var rest []byte
+			if ext&ExtINT != 0 {
+				rest = append(rest, telemetry[:]...)
+			}
+			if ext&ExtPlace != 0 {
+				rest = append(rest, PlaceMark, byte(cause>>16), byte(cause>>8), byte(cause))
+			}
+			if ext&ExtStamp != 0 {
+				rest = append(rest, stamp[:]...)
+			}
+			want := whole(psn, syndrome, msn, fecn, becn, ext, rest)
 			if len(want) != AckLen+ExtensionsLen(ext) {
 				t.Fatalf("%d bytes", len(want))
 			}
 			got := make([]byte, len(want))
-			if a.Put(got, psn, syndrome, msn, fecn, becn, &telemetry); !bytes.Equal(got, want) {
+			if a.Put(got, psn, syndrome, msn, fecn, becn, &telemetry, cause, &stamp); !bytes.Equal(got, want) {
 				t.Fatalf("made  % x\nwhole % x", got, want)
 			}
 			// What switches and routers change is not looked at.

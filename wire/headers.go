@@ -27,6 +27,9 @@ func (b *Headers) Src() MAC { return MAC(binary.BigEndian.Uint64(b[4:12]) & (1<<
 func (b *Headers) Src4() uint32 { return binary.LittleEndian.Uint32(b[26:30]) }
 func (b *Headers) Dst4() uint32 { return binary.LittleEndian.Uint32(b[30:34]) }
 
+// SrcPort is the source port.
+func (b *Headers) SrcPort() uint16 { return binary.BigEndian.Uint16(b[34:36]) }
+
 // BTH is the base transport header.
 func (b *Headers) BTH() BTH { return b[HeadersLen-BTHLen:] }
 

@@ -17,16 +17,8 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 	if c.whole != nil {
 		whole = c.whole
 	}
-	flows := 0
-	ends := measure.Sizes(func(yield func(measure.Ended) bool) {
-		for i := range whole.Runs { // of all schemes: figures side by side have the same ranges
-			for f := range whole.EndedOf(whole.Runs[i].Scheme, value, p.Slowdown) {
-				if flows++; !yield(f) {
-					return
-				}
-			}
-		}
-	})
+	all := whole.Slowdowns(value, p.Slowdown) // figures side by side have the same ranges of sizes
+	ends := all.Ends
 	if len(ends) == 0 || c.page && len(ends) == 1 { // a page says of one size what tables say
 		return nil
 	}
@@ -34,14 +26,13 @@ func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.C
 	for i, end := range ends {
 		axis.Values, axis.Names = append(axis.Values, float64(i)), append(axis.Names, measure.About(end))
 	}
-	stats := []string{"p50", "p95", "p99"}
 	for _, name := range []string{"median", "95th percentile", "99th percentile"} {
 		ch := &web.Chart{Kind: "sweep", X: axis, Y: "slowdown, " + name, Title: name}
-		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", flows)})
+		ch.Note = sentence([]string{atValue(c.e, value), fmt.Sprintf("%d flows", all.Flows)})
 		charts = append(charts, ch)
 	}
 	for _, run := range r.Runs {
-		for i, values := range measure.Slowdowns(r.EndedOf(run.Scheme, value, p.Slowdown), ends, stats...) {
+		for i, values := range all.Of[run.Scheme] {
 			l := web.Line{Name: run.Scheme, Scheme: run.Scheme, LineStyle: c.styles[run.Scheme]}
 			l.Values = web.RoundAll(values, 5)
 			charts[i].Lines = append(charts[i].Lines, l)

@@ -2,13 +2,16 @@ package run
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/gob"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,7 +177,7 @@ func (s *checkpoints) load(j *Job) bool {
 	return true
 }
 
-// Build names the program that runs: a hash of its file.
+// Build names the program that runs.
 func Build() string { return program() }
 
 var program = sync.OnceValue(func() string {
@@ -187,9 +190,43 @@ var program = sync.OnceValue(func() string {
 		return "unknown"
 	}
 	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	name, err := nameOf(f)
+	if err != nil {
 		return "unknown"
 	}
-	return hex.EncodeToString(h.Sum(nil)[:6])
+	return name
 })
+
+// nameOf names a program: a hash of its build ID, the last part of which is one of all that is in it; where the linker left
+// none, of the file, which takes as long as a small run.
+func nameOf(f io.ReaderAt) (string, error) {
+	h := sha256.New()
+	if id := buildID(f); id != "" {
+		h.Write([]byte(id))
+	} else if _, err := io.Copy(h, io.NewSectionReader(f, 0, math.MaxInt64)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6]), nil
+}
+
+// buildID is what the linker and the go command have written into a program of ELF; empty: it has no whole one.
+func buildID(f io.ReaderAt) string {
+	e, err := elf.NewFile(f)
+	if err != nil {
+		return ""
+	}
+	s := e.Section(".note.go.buildid")
+	if s == nil {
+		return ""
+	}
+	const header = 16 // of a note with the name "Go": three lengths, and the name
+	b, err := s.Data()
+	if err != nil || len(b) < header {
+		return ""
+	}
+	id := string(bytes.TrimRight(b[header:], "\x00"))
+	if parts := strings.Split(id, "/"); len(parts) != 4 || len(parts[3]) < 16 {
+		return ""
+	}
+	return id
+}

@@ -24,6 +24,8 @@ type Result struct {
 
 	Timing       Timings       `json:"-"`
 	Alternatives []Alternative `json:"-"`
+
+	slowdowns map[[2]string]*Slowdowns // by value of the sweep and group, as far as somebody has asked for them
 }
 
 // Repeats is what repeats a result.
@@ -217,6 +219,7 @@ func (r *Result) Forget() {
 	for i := range r.Runs {
 		r.Runs[i].series, r.Runs[i].ended = nil, nil
 	}
+	r.slowdowns = nil
 }
 
 // EndedOf passes those of a group, "*" for all.
