@@ -32,7 +32,9 @@ func (p *switchPort) calm(now units.Time) bool {
 }
 
 // takes reports that what is queued at a port now has no pause end, and the watchdog refuse nothing.
-func (p *switchPort) takes(now units.Time, prio uint8) bool { return now < p.attend && p.shut>>prio&1 == 0 }
+func (p *switchPort) takes(now units.Time, prio uint8) bool {
+	return now < p.attend && p.shut>>prio&1 == 0
+}
 
 // notifiesBy reports that a congestion point has a CNP to send by an instant.
 func (p *switchPort) notifiesBy(now units.Time) bool { return p.notifies != 0 && p.nextNotice() <= now }
