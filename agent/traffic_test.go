@@ -178,7 +178,7 @@ func TestOrdersAreRefusedAtTheirStart(t *testing.T) {
 		pairs := rapid.SampledFrom([]int{3, 12, 1000}).Draw(r, "pairs")
 		span := rapid.SampledFrom([]int{1, 30, 300}).Draw(r, "span")
 		start := units.Time(0)
-		for range rapid.IntRange(1, 100).Draw(r, "flows") {
+		for range rapid.IntRange(40, 100).Draw(r, "flows") {
 			start += units.Time(rapid.IntRange(0, span).Draw(r, "after")) * stepEvery / 2
 			o := to2(units.Size(rapid.SampledFrom([]int{1, 1000, 3000, 20_000}).Draw(r, "size")), max(start, 1))
 			o.QP = uint32(1 + rapid.IntRange(0, pairs-1).Draw(r, "pair"))
