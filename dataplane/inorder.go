@@ -131,18 +131,19 @@ func (a *agenda) begin(x *fabric.Span, env *fabric.Env) {
 // put puts down when a port is to be served. The least is looked for without a branch that depends on it: none can be
 // foreseen.
 func (a *agenda) put(x *fabric.Span, port int, at units.Time) {
-	x.Wires[port].At = at
+	element[fabric.Wire](unsafe.Pointer(unsafe.SliceData(x.Wires)), uint(port)).At = at
 	key := uint64(at-x.Base)<<fabric.KeyPortBits | uint64(port)
 	if at >= x.End {
 		key = math.MaxUint64
 	}
-	a.keys[port] = key
-	k := (*[8]uint64)(a.keys[port&^7:])
-	a.firsts[port>>3] = min(k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7])
-	a.next = a.firsts[0]
-	for _, first := range a.firsts[1:] {
-		a.next = min(a.next, first)
+	k := element[[8]uint64](unsafe.Pointer(unsafe.SliceData(a.keys)), uint(port)/8)
+	k[port&7] = key
+	first := min(k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7])
+	a.firsts[port>>3] = first
+	for _, other := range a.firsts {
+		first = min(first, other)
 	}
+	a.next = first
 }
 
 // serveInOrder has the ports send what leaves before an instant.

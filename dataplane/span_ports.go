@@ -12,24 +12,26 @@ import (
 
 // setBounds has all ports work out what may come without a further look. In order, what comes may be a new peak.
 func (s *Switch) setBounds(w *switchWorker) {
-	const step = 100 * units.KB // of the pool, before they are worked out again
+	const step = 20 * units.KB // of the pool, before they are worked out again
 	if w.bounded = w.mostPooled; s.agenda != nil {
 		w.bounded = s.pool.Used() + int64(step)
 	}
 	for i := range s.ports {
-		if p := &s.ports[i]; s.agenda != nil && !p.calm(units.Never-1) {
-			p.ingress.ClearBounds()
-		} else {
-			p.ingress.SetBounds(s.lossless, w.bounded, s.agenda == nil)
-		}
+		s.ports[i].setBounds()
 	}
 }
 
-// calm reports that what arrives at a port before or at an instant has no pause end and none begin, is taken, and not
-// sampled.
-func (p *switchPort) calm(now units.Time) bool {
-	return now < p.attend && p.refused == 0 && !p.sampled && !p.ingress.Undecided()
+// setBounds has one port do so. In order it has none while what arrives may have a pause begin, is refused or sampled.
+func (p *switchPort) setBounds() {
+	if order := p.sw.agenda != nil; order && !p.calm() {
+		p.ingress.ClearBounds()
+	} else {
+		p.ingress.SetBounds(p.sw.lossless, p.worker.bounded, !order)
+	}
 }
+
+// calm reports that what arrives at a port has no pause begin, is taken, and not sampled.
+func (p *switchPort) calm() bool { return p.refused == 0 && !p.sampled && !p.ingress.Undecided() }
 
 // takes reports that what is queued at a port now has no pause end, and the watchdog refuse nothing.
 func (p *switchPort) takes(now units.Time, prio uint8) bool {
@@ -48,9 +50,12 @@ func (s *Switch) room(
 	case s.agenda == nil:
 		settled = s.settled(p, a, most)
 		return settled, false, settled || s.fitsNow(x, now, p, a, most)
-	case !p.calm(now):
+	case !p.calm():
 		return false, false, false
 	case s.fitsNow(x, now, p, a, most):
+		if !p.ingress.Bounded(a.prio()) {
+			p.setBounds()
+		}
 		return false, false, true
 	}
 	return false, true, fabric.Flag(a>>56)&fabric.Lossless != 0 && p.ingress.Stopped(a.prio())

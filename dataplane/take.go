@@ -158,8 +158,8 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		}
 		e, q := element[fabric.Exit](exits, out), element[queue](queues, a.queue())
 		passes := e.Open>>prio&1 != 0 && !headroom && e.Free <= now && wire.PerByte != 0 && !atOnce(keys[i+1], key)
-		to := element[switchPort](ports, out)
-		if order != nil && (!to.takes(now, prio) || passes && (atOnce(order.next, key) || to.notifiesBy(now))) {
+		if order != nil && (now >= p.attend || q.fastUntil <= now && !s.ports[out].takes(now, prio) ||
+			passes && (atOnce(order.next, key) || s.ports[out].notifiesBy(now))) {
 			return i
 		}
 		p.ingress.Count(prio, 1, uint64(length))
@@ -169,7 +169,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 			if e.Unseen>>prio&1 == 0 {
 				seen := &scratchOf(w.env.Pool).frame // x.Departures may move
 				seen.Put(where, what)
-				s.showPassingInSpan(x, now, to, seen)
+				s.showPassingInSpan(x, now, &s.ports[out], seen)
 				what = seen.Words()[1]
 			}
 			d := x.AddDeparture()
@@ -182,7 +182,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 				}
 			}
 			if q.left += 1<<40 | tally(length); q.left < 0 {
-				to.count()
+				s.ports[out].count()
 			}
 			if length > q.longest {
 				q.longest = length
@@ -214,6 +214,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 				s.setBounds(w)
 			}
 		}
+		to := element[switchPort](ports, out)
 		if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 			if to.wary>>prio&1 != 0 {
 				if why, refuses := to.refuses(f); refuses {

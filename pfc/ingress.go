@@ -185,8 +185,8 @@ func (g *Ingress) SetBounds(priorities uint8, mostPooled int64, peaks bool) {
 	for rest := priorities; rest != 0; rest &= rest - 1 {
 		k := &g.class[uint8(bits.TrailingZeros8(rest))&g.index&7]
 		most := k.xoff
-		if k.alpha != 0 {
-			most += max(0, k.beyond(max(0, g.pool.size-mostPooled)))
+		if free := g.pool.size - mostPooled; k.alpha != 0 && free > 0 { // what Room asks, with so much free afterwards
+			most += max(0, int64(k.alpha*float64(free))-int64(k.alpha)-2)
 		}
 		if peaks {
 			most = min(most, k.peak)
@@ -196,6 +196,9 @@ func (g *Ingress) SetBounds(priorities uint8, mostPooled int64, peaks bool) {
 		}
 	}
 }
+
+// Bounded reports that there are bounds for priority p.
+func (g *Ingress) Bounded(p uint8) bool { return g.class[p&g.index&7].bound != 0 }
 
 // ClearBounds has nothing be within bounds, until SetBounds works them out again. What makes an XOFF due does so, too.
 func (g *Ingress) ClearBounds() {
