@@ -158,6 +158,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		}
 		e, q := element[fabric.Exit](exits, out), element[queue](queues, a.queue())
 		passes := e.Open>>prio&1 != 0 && !headroom && e.Free <= now && wire.PerByte != 0 && !atOnce(keys[i+1], key)
+		// In order, where a pause ends, the watchdog refuses or something else is to leave now, it is received by itself.
 		if order != nil && (now >= p.attend || q.fastUntil <= now && !s.ports[out].takes(now, prio) ||
 			passes && (atOnce(order.next, key) || s.ports[out].notifiesBy(now))) {
 			return i
