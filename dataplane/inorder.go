@@ -128,8 +128,8 @@ func (a *agenda) begin(x *fabric.Span, env *fabric.Env) {
 	a.next = slices.Min(a.firsts)
 }
 
-// put puts down when a port is to be served. The least is looked for without a branch that depends on it: none can be
-// foreseen.
+// put puts down when a port is to be served. It compares all eight of a group without branches: which is the least
+// cannot be foreseen, and a wrong guess of the processor costs more than the comparisons.
 func (a *agenda) put(x *fabric.Span, port int, at units.Time) {
 	element[fabric.Wire](unsafe.Pointer(unsafe.SliceData(x.Wires)), uint(port)).At = at
 	key := uint64(at-x.Base)<<fabric.KeyPortBits | uint64(port)

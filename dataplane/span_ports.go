@@ -21,7 +21,7 @@ func (s *Switch) setBounds(w *switchWorker) {
 	}
 }
 
-// setBounds has one port do so. In order it has none while what arrives may have a pause begin, is refused or sampled.
+// setBounds has one port do so. In order there are none while what arrives may begin a pause, is refused or is sampled.
 func (p *switchPort) setBounds() {
 	if order := p.sw.agenda != nil; order && !p.calm() {
 		p.ingress.ClearBounds()
@@ -30,10 +30,11 @@ func (p *switchPort) setBounds() {
 	}
 }
 
-// calm reports that what arrives at a port has no pause begin, is taken, and not sampled.
+// calm reports that what arrives at a port begins no pause that is still to be decided on, and is neither refused nor
+// sampled.
 func (p *switchPort) calm() bool { return p.refused == 0 && !p.sampled && !p.ingress.Undecided() }
 
-// takes reports that what is queued at a port now has no pause end, and the watchdog refuse nothing.
+// takes reports that to queue a frame at a port now ends no pause, and that the watchdog does not refuse it.
 func (p *switchPort) takes(now units.Time, prio uint8) bool {
 	return now < p.attend && p.shut>>prio&1 == 0
 }
@@ -71,8 +72,8 @@ func (s *Switch) settled(p *switchPort, a action, most int64) bool {
 	return p.ingress.Absorbs(a.prio(), most, pooled)
 }
 
-// lossyFits reports whether the pool, the queue and the port take a lossy frame. Limits may follow what is free when the
-// frame is in the buffer.
+// lossyFits reports whether the pool, the queue and the port take a lossy frame. Limits may follow what is free when
+// the frame is in the buffer.
 func (s *Switch) lossyFits(p *switchPort, a action, most int64) bool {
 	free := s.pool.Free() - most
 	return free >= 0 && s.queues[a.queue()].bytes+units.Size(most) <= s.tailOf(free) && !p.crowds(most, free)

@@ -5,7 +5,7 @@ import (
 	"photon/units"
 )
 
-// spanWorth is for how many of the node's ports an arrival in a window is worth a look at all of them.
+// spanWorth says from how many arrivals in a window on it pays to look at all ports of a node: one for so many ports.
 const spanWorth = 2
 
 // span hands the events of the window to the node that is visited, which has all of these ports, and puts what leaves

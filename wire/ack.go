@@ -55,8 +55,8 @@ func (a *AckHead) Forget() { a.with = 0 }
 // Known reports whether Put can make acknowledgements with these extensions.
 func (a *AckHead) Known(ext uint8) bool { return a.with == ext|learned }
 
-// Put writes a whole acknowledgement, AckLen bytes and those of the extensions of the one that was learned. Of telemetry, a
-// cause and a stamp it takes those that are among them.
+// Put writes a whole acknowledgement, AckLen bytes and those of the extensions of the one that was learned. Of
+// telemetry, a cause and a stamp it takes those that are among them.
 func (a *AckHead) Put(
 	b []byte, psn uint32, syndrome uint8, msn uint32, fecn, becn bool,
 	telemetry *[INTLen]byte, cause uint32, stamp *[StampLen]byte,

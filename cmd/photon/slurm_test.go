@@ -169,9 +169,15 @@ func TestSweepOnSlurm(t *testing.T) {
 	}
 	sweep(spec, "--out", here)
 
-	if said := sweep(spec, "--out", there, "--slurm", "--workers", "4"); !strings.Contains(said, "120 of 120 tasks are to do") || !strings.Contains(said, "Submitted batch job") {
-		t.Fatal(said)
+	submit := func(todo int) {
+		t.Helper()
+		said := sweep(spec, "--out", there, "--slurm", "--workers", "4")
+		what := fmt.Sprintf("%d of 120 tasks are to do", todo)
+		if !strings.Contains(said, what) || !strings.Contains(said, "Submitted batch job") {
+			t.Fatal(said)
+		}
 	}
+	submit(120)
 	done := filepath.Join(there, "sweeps", "many", "tasks", "*.json")
 	until(ctx, t, done)
 	for job := range strings.FieldsSeq(c.try("squeue", "-h", "-r", "-t", "R", "-o", "%i")) {
@@ -191,9 +197,7 @@ func TestSweepOnSlurm(t *testing.T) {
 		times[f] = info.ModTime()
 	}
 
-	if said := sweep(spec, "--out", there, "--slurm", "--workers", "4"); !strings.Contains(said, fmt.Sprintf("%d of 120 tasks are to do", 120-len(before))) {
-		t.Fatal(said)
-	}
+	submit(120 - len(before))
 	c.wait("the queue is empty again", func() bool { return strings.TrimSpace(c.try("squeue", "-h")) == "" })
 	for f, at := range times {
 		if info, err := os.Stat(f); err != nil || !info.ModTime().Equal(at) {

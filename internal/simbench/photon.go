@@ -342,7 +342,7 @@ func printRuns(w io.Writer, rows []ran) error {
 	if err := t.Print(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n",
-		bareThere/1e6)
+	_, err := fmt.Fprintf(w,
+		"scaled: as if a loop of bare events, which ran before each, made %.1f million hops per second\n", bareThere/1e6)
 	return err
 }

@@ -89,7 +89,8 @@ func command(e *experiment.Experiment, results []*claim.Judged) string {
 	return strings.Join(append([]string{c}, results[len(results)-1].Flags...), " ")
 }
 
-// otherSeeds reports that a result is not of as many seeds as there are without --repeat. Of old ones that is not known.
+// otherSeeds reports that a result is not of as many seeds as there are without --repeat. Of old results that is not
+// known.
 func otherSeeds(e *experiment.Experiment, r *run.Result) bool {
 	n := len(r.Seeds)
 	return n > 0 && n != run.Seeds(e, run.Options{World: r.World, Quick: r.Quick})

@@ -197,8 +197,8 @@ var program = sync.OnceValue(func() string {
 	return name
 })
 
-// nameOf names a program: a hash of its build ID, the last part of which is one of all that is in it; where the linker left
-// none, of the file, which takes as long as a small run.
+// nameOf names a program by a hash of its build ID, whose last part is a hash of all that is in it. Where the linker
+// left none it hashes the file, which takes as long as a small run.
 func nameOf(f io.ReaderAt) (string, error) {
 	h := sha256.New()
 	if id := buildID(f); id != "" {
