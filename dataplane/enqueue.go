@@ -54,16 +54,11 @@ func (v *vector) handsOver(a action) bool { return a&actAway != 0 && v.away>>(a&
 func (s *Switch) enqueueOne(now units.Time, p *switchPort, f *fabric.Frame, a action, fits, bypass bool) {
 	f.Words()[1] = f.Words()[1]&(1<<32-1) | uint64(a&actFrame)
 	e, prio := p.env.Exit(int(a.out())), a.prio()
-	if bypass && e.Unseen>>prio&1 != 0 && int(e.N) < len(e.Frames) && e.Free <= now && e.PerByte == 0 && a&actAway == 0 {
+	if bypass && e.Unseen>>prio&1 != 0 && e.Takes(now) && a&actAway == 0 {
 		p.ingress.Note(prio, int64(f.Len))
+		p.env.Pass(int(a.out()), e, f.Words()[0], f.Words()[1])
 		q := &s.queues[a.queue()]
-		if e.N == 0 {
-			p.env.UseExit(int(a.out()))
-		}
-		e.Frames[e.N].Copy(f)
-		e.N++
-		q.left += 1<<40 | tally(f.Len)
-		if q.longest = max(q.longest, f.Len); q.left < 0 {
+		if q.pass(f.Len); q.left < 0 {
 			s.ports[a.out()].count()
 		}
 		return
@@ -113,28 +108,18 @@ func (s *Switch) enqueueFast(now units.Time, w *switchWorker, v *vector, burst [
 		e, q := element[fabric.Exit](exits, a.out()), element[queue](queues, a.queue())
 		where, what := burst[i].Words()[0], burst[i].Words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := uint16(where >> 32)
-		if n := e.N; (v.bypass&e.Unseen)>>(a&7)&1 != 0 {
-			if uint(n) >= uint(len(e.Frames)) || e.Free > now || e.PerByte != 0 || q.left < 0 {
+		if (v.bypass&e.Unseen)>>(a&7)&1 != 0 {
+			if !e.Takes(now) || q.left < 0 {
 				break
 			}
-			if n == 0 {
-				env.UseExit(int(a.out()))
-			}
-			e.Frames[n].Put(where, what)
-			e.N = n + 1
-			q.left += 1<<40 | tally(length)
-			if length > q.longest {
-				q.longest = length
-			}
+			env.Pass(int(a.out()), e, where, what)
+			q.pass(length)
 			continue
 		}
-		if v.fast>>(a&7)&1 == 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 {
+		if v.fast>>(a&7)&1 == 0 || !q.appends(now) {
 			break
 		}
-		q.tail.frames[q.last].Put(where, what)
-		q.last++
-		q.frames++
-		q.bytes += units.Size(length)
+		q.append(where, what)
 		v.charges[a&7] += s.cost(length)
 	}
 	return i
@@ -150,14 +135,11 @@ func (s *Switch) enqueueLossy(now units.Time, v *vector, burst []fabric.Frame, i
 		q := element[queue](queues, a.queue())
 		where, what := burst[i].Words()[0], burst[i].Words()[1]&(1<<32-1)|uint64(a&actFrame)
 		length := units.Size(uint16(where >> 32))
-		if v.lossy>>(a&7)&1 == 0 || a&actAway != 0 || q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || q.bytes+length > v.tail ||
+		if v.lossy>>(a&7)&1 == 0 || a&actAway != 0 || !q.appends(now) || q.bytes+length > v.tail ||
 			s.ports[a.out()].wary>>(a&7)&1 != 0 {
 			break
 		}
-		q.tail.frames[q.last].Put(where, what)
-		q.last++
-		q.frames++
-		q.bytes += length
+		q.append(where, what)
 		q.unjudged += uint32(^s.config.Judged >> (a & 7) & 1)
 		v.charges[a&7] += s.cost(uint16(length))
 	}
@@ -210,11 +192,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *fabric.Exit, f *fabric.F
 	if p.shown>>prio&1 != 0 && p.judges(f) {
 		s.showPassing(now, p, f)
 	}
-	if e.N == 0 {
-		p.env.UseExit(p.number)
-	}
-	e.Frames[e.N].Copy(f)
-	e.N++
+	p.env.Pass(p.number, e, f.Words()[0], f.Words()[1])
 	e.Free += units.Time(int32(f.Len)+int32(p.overhead)) * e.PerByte
 	q := &s.queues[p.number*pfc.Classes+int(prio)]
 	p.left(q, 1, units.Size(f.Len))

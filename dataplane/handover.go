@@ -250,33 +250,25 @@ func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint
 		port := uint(f.Digest)
 		e, q := element[fabric.Exit](exits, port), element[queue](queues, port*pfc.Classes+uint(prio))
 		where, what := f.Words()[0], f.Words()[1]&^(1<<32-1)
-		if n := e.N; e.Unseen>>prio&1 != 0 && w.env.Queue == fabric.QueueNothing {
-			if int(n) >= len(e.Frames) || e.Free > now || e.PerByte != 0 || q.left < 0 {
+		if e.Unseen>>prio&1 != 0 && w.env.Queue == fabric.QueueNothing {
+			if !e.Takes(now) || q.left < 0 {
 				break
 			}
-			if n == 0 {
-				w.env.UseExit(int(f.Digest))
-			}
-			e.Frames[n].Put(where, what)
-			e.N = n + 1
-			q.left += 1<<40 | tally(f.Len)
-			q.longest = max(q.longest, f.Len)
+			w.env.Pass(int(port), e, where, what)
+			q.pass(f.Len)
 			cost := s.cost(uint16(where >> 32))
 			if w.deferRelease(int(f.In), prio, cost); lossy {
 				pooled += cost
 			}
 			continue
 		}
-		if q.fastUntil <= now || q.last >= blockLen || q.frames == 0 || lossy && int64(q.bytes)+length > tail {
+		if !q.appends(now) || lossy && int64(q.bytes)+length > tail {
 			break
 		}
 		if lossy {
 			q.unjudged += uint32(^s.config.Judged >> prio & 1)
 		}
-		q.tail.frames[q.last].Put(where, what)
-		q.last++
-		q.frames++
-		q.bytes += units.Size(length)
+		q.append(where, what)
 	}
 	if pooled != 0 {
 		w.notePooled(s.pool)

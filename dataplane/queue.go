@@ -65,10 +65,27 @@ func (q *queue) push(f *fabric.Frame, s *store) {
 	if q.tail == nil || q.last == blockLen {
 		q.extend(s)
 	}
-	q.tail.frames[q.last].Copy(f)
+	q.append(f.Words()[0], f.Words()[1])
+}
+
+// appends reports that a lossless frame can be appended behind others, with nothing else to be done.
+func (q *queue) appends(now units.Time) bool {
+	return q.fastUntil > now && q.last < blockLen && q.frames != 0
+}
+
+// append puts a frame, of which both halves are given, into the last block, which has room.
+func (q *queue) append(where, what uint64) {
+	q.tail.frames[q.last].Put(where, what)
 	q.last++
 	q.frames++
-	q.bytes += units.Size(f.Len)
+	q.bytes += units.Size(uint16(where >> 32))
+}
+
+// pass counts a frame that leaves past the queue.
+func (q *queue) pass(length uint16) {
+	if q.left += 1<<40 | tally(length); length > q.longest {
+		q.longest = length
+	}
 }
 
 func (q *queue) extend(s *store) {

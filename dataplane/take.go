@@ -182,11 +182,8 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 					order.put(x, int(out), gone)
 				}
 			}
-			if q.left += 1<<40 | tally(length); q.left < 0 {
+			if q.pass(length); q.left < 0 {
 				s.ports[out].count()
-			}
-			if length > q.longest {
-				q.longest = length
 			}
 			if !settled || order != nil {
 				p.ingress.Note(prio, int64(length))

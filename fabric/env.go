@@ -54,6 +54,11 @@ type Exit struct {
 	Inline  [1]Frame // memory for Frames of worlds that need one place
 }
 
+// Takes reports that the exit has room now, and that what it takes does not put off when it has.
+func (x *Exit) Takes(now units.Time) bool {
+	return uint(x.N) < uint(len(x.Frames)) && x.Free <= now && x.PerByte == 0
+}
+
 // NewEnv returns an Env of one worker, for a node of so many ports. Worlds call it.
 func NewEnv(pool *Pool, ports int) *Env {
 	e := &Env{Pool: pool, exits: memory.Isolated[Exit](ports), used: memory.Isolated[uint16](ports)}
@@ -78,10 +83,15 @@ func (e *Env) UsedExits() []uint16 {
 	return e.used[:n]
 }
 
-// UseExit notes that a port has frames in its exit. The node calls it with the first that it puts there.
-func (e *Env) UseExit(port int) {
-	e.used[e.inUse] = uint16(port)
-	e.inUse++
+// Pass puts a frame, of which both halves are given, into a port's exit, which has room.
+func (e *Env) Pass(port int, x *Exit, where, what uint64) {
+	n := x.N
+	if n == 0 {
+		e.used[e.inUse] = uint16(port)
+		e.inUse++
+	}
+	x.Frames[n].Put(where, what)
+	x.N = n + 1
 }
 
 // Wake tells the world that Transmit of port must be called at t or before. The node
