@@ -104,7 +104,7 @@ func (v *vector) chargeLossy() {
 // hold sets aside what the vector's lossy frames may take of the pool, if other workers take of it, too. It reports false
 // if there is not so much: then each is charged by itself.
 func (s *Switch) hold(v *vector) bool {
-	if v.port.worker.lanes == nil || v.held != 0 {
+	if v.port.worker.outboxes == nil || v.held != 0 {
 		return true
 	}
 	if !s.pool.Hold(v.pooled) {
@@ -125,8 +125,8 @@ func (s *Switch) fits(p *switchPort, prio uint8, length uint16) bool {
 	return free >= 0 && s.tailOf(free) >= units.Size(length) && (s.limitedFrom != 0 || !p.crowds(most, free))
 }
 
-// note ends what admit began, when all frames are charged.
-func (s *Switch) note(p *switchPort, v *vector) {
+// noteAdmitted ends what admit began, when all frames are charged.
+func (s *Switch) noteAdmitted(p *switchPort, v *vector) {
 	for rest := v.present; rest != 0; rest &= rest - 1 {
 		p.ingress.Note(uint8(bits.TrailingZeros8(rest)), 0)
 	}
@@ -147,7 +147,7 @@ func (s *Switch) charge(now units.Time, p, to *switchPort, f *fabric.Frame, admi
 			return false
 		}
 	case f.In >= s.limitedFrom:
-		return s.chargeLossy(now, p, to, f)
+		return s.chargeLimited(now, p, to, f)
 	case !s.pool.Take(cost):
 		s.discard(now, p, f, fabric.DropBuffer)
 		return false
@@ -217,7 +217,7 @@ func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *fab
 	if f.Flag&fabric.Lossless == 0 {
 		if f.In < s.limitedFrom {
 			s.pool.Add(-cost)
-		} else if s.releaseLossy(now, to, f, cost) {
+		} else if s.releaseLimited(now, to, f, cost) {
 			return
 		}
 	}
@@ -231,7 +231,7 @@ func (s *Switch) release(now units.Time, w *switchWorker, to *switchPort, f *fab
 // giveBack takes frames that have left the buffer out of the accounts of their ingress port. The
 // port's worker calls it.
 func (s *Switch) giveBack(now units.Time, from *switchPort, prio uint8, cost int64) {
-	if from.ingress.Release(prio, cost) || from.lanes != nil && from.freed(now, prio) {
+	if from.ingress.Release(prio, cost) || from.credits != nil && from.freed(now, prio) {
 		from.env.Wake(from.number, now)
 	}
 	if s.pausing != 0 && s.pool.Awaited() {

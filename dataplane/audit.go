@@ -36,8 +36,8 @@ func (s *Switch) CopyStats(now units.Time, st *fabric.Stats) {
 		q.Ingress = p.ingress.Counters(now)
 		q.Egress = p.egress.Counters(now)
 		q.Watchdog = p.watchdog.Counters(now)
-		if p.lanes != nil {
-			q.Credits = p.lanes.Counters(now)
+		if p.credits != nil {
+			q.Credits = p.credits.Counters(now)
 		}
 		q.Deadlocks, q.Deadlocked = p.probes.count, p.probes.dead
 	}
@@ -202,8 +202,8 @@ func (s *Switch) Audit() error {
 				buffered[port][prio] += cost
 			}
 		}
-		for i := range w.lanes {
-			w.lanes[i].all(func(f *fabric.Frame) {
+		for i := range w.outboxes {
+			w.outboxes[i].all(func(f *fabric.Frame) {
 				if f.Digest&isRelease != 0 {
 					port, prio, cost := releaseOf(f)
 					buffered[port][prio] += cost
@@ -268,9 +268,9 @@ func (p *switchPort) sum(in, out *[pfc.Classes]uint64) {
 // Close frees what is queued.
 func (s *Switch) Close() {
 	for _, w := range s.workers {
-		for i := range w.lanes {
-			w.lanes[i].each(func(f *fabric.Frame) { w.env.Free(*f) })
-			w.lanes[i] = lane{}
+		for i := range w.outboxes {
+			w.outboxes[i].each(func(f *fabric.Frame) { w.env.Free(*f) })
+			w.outboxes[i] = outbox{}
 		}
 		s.eachWaiting(w, func(f *fabric.Frame) { w.env.Free(*f) })
 		s.forgetWaiting(w)

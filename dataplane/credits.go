@@ -14,9 +14,9 @@ import (
 // setLanes starts the port's credits, if the switch uses them.
 func (p *switchPort) setLanes() {
 	c := &p.sw.config
-	p.lanes = nil
+	p.credits = nil
 	if c.Credits != nil && !p.config.Vacant {
-		p.lanes = credits.NewPort(*c.Credits, c.Lossless, p.config.Link.Rate, c.longest())
+		p.credits = credits.NewPort(*c.Credits, c.Lossless, p.config.Link.Rate, c.longest())
 		p.env.Wake(p.number, 0) // the peer waits for credits
 	}
 }
@@ -31,32 +31,32 @@ func (p *switchPort) laneOf(b []byte) int {
 
 // arrives counts a frame of a lane that has been received, and arrived what is buffered when it has been taken.
 func (p *switchPort) arrives(prio uint8, length uint16) {
-	p.lanes.CountReceived(int(prio), p.lanes.Blocks(int(length)))
+	p.credits.CountReceived(int(prio), p.credits.Blocks(int(length)))
 }
 
-func (p *switchPort) arrived(prio uint8) { p.lanes.SetBuffered(int(prio), p.ingress.Bytes(prio)) }
+func (p *switchPort) arrived(prio uint8) { p.credits.SetBuffered(int(prio), p.ingress.Bytes(prio)) }
 
 // freed updates how much of a lane is buffered, and reports whether credits are to be sent at once.
 func (p *switchPort) freed(now units.Time, prio uint8) bool {
-	p.lanes.SetBuffered(int(prio), p.ingress.Bytes(prio))
-	return p.lanes.Due(now) <= now
+	p.credits.SetBuffered(int(prio), p.ingress.Bytes(prio))
+	return p.credits.Due(now) <= now
 }
 
 // processCredits processes a MAC control frame with flow control packets.
 func (p *switchPort) processCredits(now units.Time, b []byte) {
-	list, err := credits.Decode(p.lanes.Scratch(), b)
+	list, err := credits.Decode(p.credits.Scratch(), b)
 	if err != nil {
 		p.stats.BadControl++
 	}
 	on := uint8(0)
 	for i := range list {
-		on |= p.lanes.Process(now, &list[i])
+		on |= p.credits.Process(now, &list[i])
 	}
-	p.note()
+	p.refresh()
 	if on != 0 {
 		p.resumed(now, on)
 	}
-	if p.lanes.Due(now) <= now {
+	if p.credits.Due(now) <= now {
 		p.env.Wake(p.number, now)
 	}
 	p.watchLanes(now)
@@ -64,10 +64,10 @@ func (p *switchPort) processCredits(now units.Time, b []byte) {
 
 // makeCredits makes a frame of the flow control packets that are due, if there are some.
 func (p *switchPort) makeCredits(now units.Time, f *fabric.Frame) bool {
-	if p.lanes.Due(now) > now || !p.env.AllocAt(f, credits.FrameLen(credits.Lanes)) {
+	if p.credits.Due(now) > now || !p.env.AllocAt(f, credits.FrameLen(credits.Lanes)) {
 		return false
 	}
-	list := p.lanes.Poll(now, p.lanes.Scratch())
+	list := p.credits.Poll(now, p.credits.Scratch())
 	f.Len = uint16(credits.FrameLen(len(list)))
 	credits.Encode(p.env.Bytes(f), p.config.MAC, list)
 	p.stats.TxControl++
@@ -76,12 +76,12 @@ func (p *switchPort) makeCredits(now units.Time, f *fabric.Frame) bool {
 
 // want passes the next frame of its queue to the lane; nil: there is none.
 func (p *switchPort) want(now units.Time, prio uint8, f *fabric.Frame) {
-	blocks, was := uint16(0), p.lanes.Paused()
+	blocks, was := uint16(0), p.credits.Paused()
 	if f != nil {
-		blocks = p.lanes.Blocks(int(f.Len))
+		blocks = p.credits.Blocks(int(f.Len))
 	}
-	if p.lanes.Want(now, int(prio), blocks); p.lanes.Paused() != was {
-		p.note()
+	if p.credits.Want(now, int(prio), blocks); p.credits.Paused() != was {
+		p.refresh()
 		p.watchLanes(now)
 	}
 }
@@ -98,11 +98,11 @@ func (p *switchPort) watchLanes(now units.Time) {
 func (p *switchPort) pay(now units.Time, prio uint8, burst []fabric.Frame) []fabric.Frame {
 	paid := 0
 	for paid < len(burst) {
-		n := p.lanes.Blocks(int(burst[paid].Len))
-		if !p.lanes.May(int(prio), n) {
+		n := p.credits.Blocks(int(burst[paid].Len))
+		if !p.credits.May(int(prio), n) {
 			break
 		}
-		p.lanes.Send(int(prio), n)
+		p.credits.Send(int(prio), n)
 		paid++
 	}
 	p.want(now, prio, p.queues[prio].after(paid))

@@ -19,7 +19,7 @@ func (s *Switch) enqueue(now units.Time, p *switchPort, v *vector, burst []fabri
 	}
 	v.fast = v.admitted & p.lossless
 	// What another priority may have depends on what is taken of the pool before, and what there is on other workers.
-	if v.present&(v.present-1) != 0 || p.worker.lanes != nil {
+	if v.present&(v.present-1) != 0 || p.worker.outboxes != nil {
 		v.fast &^= v.pools
 	}
 	if s.limitedFrom == 0 { // each has limits of its own
@@ -94,13 +94,13 @@ func (s *Switch) enqueueFast(now units.Time, w *switchWorker, v *vector, burst [
 		a := acts[i]
 		if a&actAway != 0 {
 			owner := *element[uint8](unsafe.Pointer(unsafe.SliceData(s.owner)), a.out())
-			l := element[lane](unsafe.Pointer(unsafe.SliceData(w.lanes)), uint(owner))
+			o := element[outbox](unsafe.Pointer(unsafe.SliceData(w.outboxes)), uint(owner))
 			if !v.handsOver(a) {
 				break
 			}
-			where, what := burst[i].Words()[0], uint64(a.out())|uint64(a&actFrame) // the digest is the port: see lane
-			if !l.fastAppend(where, what) {
-				l.append(where, what, &w.store)
+			where, what := burst[i].Words()[0], uint64(a.out())|uint64(a&actFrame) // the digest is the port: see outbox
+			if !o.fastAppend(where, what) {
+				o.append(where, what, &w.store)
 			}
 			v.charges[a&7] += s.cost(uint16(where >> 32))
 			continue
@@ -151,8 +151,8 @@ func element[T any](array unsafe.Pointer, i uint) *T {
 	return (*T)(unsafe.Add(array, i*uint(unsafe.Sizeof(*new(T)))))
 }
 
-// left counts frames that left through the port, of one of its queues.
-func (p *switchPort) left(q *queue, frames int, bytes units.Size) {
+// countLeft counts frames that left through the port, of one of its queues.
+func (p *switchPort) countLeft(q *queue, frames int, bytes units.Size) {
 	if q.left += tallyOf(frames, bytes); q.left < 0 {
 		p.count()
 	}
@@ -163,7 +163,7 @@ func (p *switchPort) left(q *queue, frames int, bytes units.Size) {
 // looks. It comes after every change of what it asks for.
 func (p *switchPort) gate() {
 	e := p.env.Exit(p.number)
-	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.ingress.Quiet() && p.lanes == nil {
+	if e.Open, e.Unseen = 0, 0; p.waiting == 0 && p.attend == units.Never && p.outs == 0 && p.ingress.Quiet() && p.credits == nil {
 		e.Open = ^p.shut &^ p.halted &^ p.shaped
 		if p.notifies == 0 {
 			e.Unseen = e.Open &^ p.shown &^ p.weighted
@@ -195,7 +195,7 @@ func (s *Switch) send(now units.Time, p *switchPort, e *fabric.Exit, f *fabric.F
 	p.env.Pass(p.number, e, f.Words()[0], f.Words()[1])
 	e.Free += units.Time(int32(f.Len)+int32(p.overhead)) * e.PerByte
 	q := &s.queues[p.number*pfc.Classes+int(prio)]
-	p.left(q, 1, units.Size(f.Len))
+	p.countLeft(q, 1, units.Size(f.Len))
 	q.longest = max(q.longest, f.Len)
 	if p.weighted>>prio&1 != 0 {
 		p.rounds.current = prio
@@ -232,7 +232,7 @@ func (s *Switch) queueUp(now units.Time, p *switchPort, f *fabric.Frame) {
 		s.sample(now, p, f, p.state(int(prio)))
 	}
 	if first {
-		if p.lanes != nil {
+		if p.credits != nil {
 			p.want(now, prio, f)
 		}
 		if p.halted>>prio&1 == 0 {

@@ -12,7 +12,7 @@ import (
 
 // Flow control is the part of a link that says when a port may send, and how much its peer may. What stands above
 // it asks two questions, and does not know who answers: whether a priority is stopped, and until when (pfc.Stops);
-// and whether the peer is (grants). The answers that every frame needs are kept in fields of the port: see note.
+// and whether the peer is (grants). The answers that every frame needs are kept in fields of the port: see refresh.
 
 // grants is what the receiving end of a link answers: what the peer may still send.
 type grants interface {
@@ -24,16 +24,16 @@ type grants interface {
 
 // stops answers for what the port sends.
 func (p *switchPort) stops() pfc.Stops {
-	if p.lanes != nil {
-		return p.lanes
+	if p.credits != nil {
+		return p.credits
 	}
 	return &p.egress
 }
 
 // grants answers for what the port's peer sends.
 func (p *switchPort) grants() grants {
-	if p.lanes != nil {
-		return p.lanes
+	if p.credits != nil {
+		return p.credits
 	}
 	return &p.ingress
 }
@@ -41,8 +41,8 @@ func (p *switchPort) grants() grants {
 // setPeerStopped has the peer send nothing more of lossless priorities, or again.
 func (p *switchPort) setPeerStopped(stop bool) {
 	switch {
-	case p.lanes != nil:
-		p.lanes.StopPeer(stop)
+	case p.credits != nil:
+		p.credits.StopPeer(stop)
 	case stop:
 		p.ingress.StopPeer()
 	default:

@@ -11,21 +11,21 @@ import (
 )
 
 // A port belongs to one worker. A frame that came through one worker's port and leaves through
-// another's is handed over in a lane, in bursts: both workers look at it in Poll. Frames that do not fit into the
-// lane's ring wait at the first worker; none is dropped, since all were admitted. There are no locks.
+// another's is handed over in an outbox, in bursts: both workers look at it in Poll. Frames that do not fit into the
+// outbox's ring wait at the first worker; none is dropped, since all were admitted. There are no locks.
 //
 // A port's account belongs to the port's worker. Another worker that releases frames of the port adds up the bytes, and
-// sends the sums through the lane to the port's worker in Poll, between the frames.
+// sends the sums through the outbox to the port's worker in Poll, between the frames.
 //
 // To read a cache line that another core has written takes a tenth of a microsecond or more. So everything that goes from
-// one worker to another is in the lane, and each end reads what the other writes once per poll at most.
+// one worker to another is in the outbox, and each end reads what the other writes once per poll at most.
 
-// laneLen is how many frames a lane's ring holds: some bursts of each port.
-const laneLen = 1 << 11
+// outboxLen is how many frames an outbox's ring holds: some bursts of each port.
+const outboxLen = 1 << 11
 
-// lane leads from one worker to another. While a frame is in it, its Digest is the port for which it
+// outbox leads from one worker to another. While a frame is in it, its Digest is the port for which it
 // is: no node reads digests, and a world works out again what is 0.
-type lane struct {
+type outbox struct {
 	ring    []fabric.Frame
 	waiting queue // for which the ring has no room
 	put     uint64
@@ -40,7 +40,7 @@ type lane struct {
 // unset is a limit that is not known yet.
 const unset = -1
 
-// isRelease, in the Digest of an entry of a lane, says that it is not a frame but a number of released bytes: the other
+// isRelease, in the Digest of an entry of an outbox, says that it is not a frame but a number of released bytes: the other
 // bits of the Digest are the port, Prio is the priority, and the first word is the number.
 const isRelease = 1 << 31
 
@@ -54,58 +54,58 @@ func releaseOf(f *fabric.Frame) (port uint32, prio uint8, cost int64) {
 	return f.Digest &^ isRelease, f.Prio & 7, int64(f.Words()[0])
 }
 
-// append puts a frame into the lane, of which both halves are given.
-func (l *lane) append(where, what uint64, s *store) {
-	if l.waiting.frames == 0 && l.fits() && l.fastAppend(where, what) {
+// append puts a frame into the outbox, of which both halves are given.
+func (o *outbox) append(where, what uint64, s *store) {
+	if o.waiting.frames == 0 && o.fits() && o.fastAppend(where, what) {
 		return
 	}
 	var f fabric.Frame
 	f.Put(where, what)
-	l.waiting.push(&f, s)
+	o.waiting.push(&f, s)
 }
 
 // fastAppend does so if there is room for certain and no other frame waits for room; else it reports false.
-func (l *lane) fastAppend(where, what uint64) bool {
-	if l.waiting.frames != 0 || l.put == l.room {
+func (o *outbox) fastAppend(where, what uint64) bool {
+	if o.waiting.frames != 0 || o.put == o.room {
 		return false
 	}
-	l.ring[l.put%laneLen].Put(where, what)
-	l.put++
+	o.ring[o.put%outboxLen].Put(where, what)
+	o.put++
 	return true
 }
 
-func (l *lane) fits() bool {
-	if l.put == l.room {
-		l.room = l.taken.Load() + laneLen
+func (o *outbox) fits() bool {
+	if o.put == o.room {
+		o.room = o.taken.Load() + outboxLen
 	}
-	return l.put < l.room
+	return o.put < o.room
 }
 
 // publish makes what was put visible to the other worker.
-func (l *lane) publish(s *store) {
-	for l.waiting.frames > 0 && l.fits() {
-		f := l.waiting.run(1)
-		l.ring[l.put%laneLen].Copy(&f[0])
-		l.put++
-		l.waiting.drop(1, units.Size(f[0].Len), s)
+func (o *outbox) publish(s *store) {
+	for o.waiting.frames > 0 && o.fits() {
+		f := o.waiting.run(1)
+		o.ring[o.put%outboxLen].Copy(&f[0])
+		o.put++
+		o.waiting.drop(1, units.Size(f[0].Len), s)
 	}
-	if l.ready.Load() != l.put {
-		memory.Publish(&l.ready, l.put)
-		at := l.put % laneLen // the other core has read these lines, a round of the ring ago
-		memory.PrefetchToWrite(unsafe.Pointer(&l.ring[at]), int(min(2*fabric.MaxBurst, laneLen-at))/4)
+	if o.ready.Load() != o.put {
+		memory.Publish(&o.ready, o.put)
+		at := o.put % outboxLen // the other core has read these lines, a round of the ring ago
+		memory.PrefetchToWrite(unsafe.Pointer(&o.ring[at]), int(min(2*fabric.MaxBurst, outboxLen-at))/4)
 	}
 }
 
-// all calls do for all that is in the lane, and each for every frame. Both workers are at rest.
-func (l *lane) all(do func(*fabric.Frame)) {
-	for i := l.taken.Load(); i < l.put; i++ {
-		do(&l.ring[i%laneLen])
+// all calls do for all that is in the outbox, and each for every frame. Both workers are at rest.
+func (o *outbox) all(do func(*fabric.Frame)) {
+	for i := o.taken.Load(); i < o.put; i++ {
+		do(&o.ring[i%outboxLen])
 	}
-	l.waiting.each(do)
+	o.waiting.each(do)
 }
 
-func (l *lane) each(do func(*fabric.Frame)) {
-	l.all(func(f *fabric.Frame) {
+func (o *outbox) each(do func(*fabric.Frame)) {
+	o.all(func(f *fabric.Frame) {
 		if f.Digest&isRelease == 0 {
 			do(f)
 		}
@@ -115,7 +115,7 @@ func (l *lane) each(do func(*fabric.Frame)) {
 // handOver gives an admitted frame to the worker of its egress port.
 func (s *Switch) handOver(w *switchWorker, to uint, f *fabric.Frame) {
 	f.Digest = uint32(to)
-	w.lanes[s.owner[to]].append(f.Words()[0], f.Words()[1], &w.store)
+	w.outboxes[s.owner[to]].append(f.Words()[0], f.Words()[1], &w.store)
 }
 
 // deferRelease adds a released frame of another worker's port to what sendReleases sends.
@@ -126,15 +126,15 @@ func (w *switchWorker) deferRelease(port int, prio uint8, cost int64) {
 	}
 }
 
-// sendReleases puts what this worker has released of other workers' accounts into their lanes.
+// sendReleases puts what this worker has released of other workers' accounts into outboxes to them.
 func (s *Switch) sendReleases(w *switchWorker) {
 	for _, port := range w.releasedPorts {
-		l := &w.lanes[s.owner[port]]
+		o := &w.outboxes[s.owner[port]]
 		for prio, cost := range w.released[port] {
 			if cost != 0 {
 				var f fabric.Frame
 				putRelease(&f, port, prio, cost)
-				l.append(f.Words()[0], f.Words()[1], &w.store)
+				o.append(f.Words()[0], f.Words()[1], &w.store)
 			}
 		}
 		w.released[port] = [pfc.Classes]int64{}
@@ -147,8 +147,8 @@ func (s *Switch) sendReleases(w *switchWorker) {
 func (s *Switch) applyReleases(now units.Time) {
 	for _, w := range s.workers {
 		s.sendReleases(w)
-		for i := range w.lanes {
-			w.lanes[i].all(func(f *fabric.Frame) {
+		for i := range w.outboxes {
+			w.outboxes[i].all(func(f *fabric.Frame) {
 				if f.Digest&isRelease != 0 {
 					port, prio, cost := releaseOf(f)
 					s.giveBack(now, &s.ports[port], prio, cost)
@@ -162,12 +162,12 @@ func (s *Switch) applyReleases(now units.Time) {
 // Poll makes a worker take the frames that others have for its ports, and publish those that it has for theirs.
 func (s *Switch) Poll(now units.Time, worker int) {
 	w := s.workers[worker]
-	if w.lanes == nil {
+	if w.outboxes == nil {
 		return
 	}
 	for _, other := range s.workers {
 		if other != w {
-			s.takeOver(now, w, &other.lanes[worker])
+			s.takeOver(now, w, &other.outboxes[worker])
 		}
 	}
 	if w.waits > 0 {
@@ -179,34 +179,34 @@ func (s *Switch) Poll(now units.Time, worker int) {
 		}
 	}
 	s.sendReleases(w)
-	for i := range w.lanes {
-		w.lanes[i].publish(&w.store)
+	for i := range w.outboxes {
+		w.outboxes[i].publish(&w.store)
 	}
 }
 
-// mostTaken is how many frames a worker takes out of a lane in one poll: a burst for each of its ports. It sends what it
+// mostTaken is how many frames a worker takes out of an outbox in one poll: a burst for each of its ports. It sends what it
 // took before it takes more: two workers that each wait until the other has finished hundreds of frames are only as
 // fast as one. Releases do not count.
 func (w *switchWorker) mostTaken() int { return fabric.MaxBurst * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.
-func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
-	at, ready := l.taken.Load(), l.ready.Load()
+func (s *Switch) takeOver(now units.Time, w *switchWorker, o *outbox) {
+	at, ready := o.taken.Load(), o.ready.Load()
 	if at == ready {
 		return
 	}
 	end := at
 	for frames, most := 0, w.mostTaken(); end < ready && frames < most; end++ {
-		if f := &l.ring[end%laneLen]; f.Digest&isRelease == 0 {
+		if f := &o.ring[end%outboxLen]; f.Digest&isRelease == 0 {
 			w.env.AskToWrite(f)
 			frames++
 		}
 	}
 	for ; at < end; at++ {
-		if at = s.takeFast(now, w, l, at, end); at == end {
+		if at = s.takeFast(now, w, o, at, end); at == end {
 			break
 		}
-		f := l.ring[at%laneLen]
+		f := o.ring[at%outboxLen]
 		if f.Digest&isRelease != 0 {
 			if port, prio, cost := releaseOf(&f); cost != 0 { // 0: applyReleases has taken it
 				s.giveBack(now, &s.ports[port], prio, cost)
@@ -222,18 +222,18 @@ func (s *Switch) takeOver(now units.Time, w *switchWorker, l *lane) {
 			s.queueUp(now, to, &f)
 		}
 	}
-	memory.Publish(&l.taken, at)
+	memory.Publish(&o.taken, at)
 }
 
 // takeFast takes frames from one on, as far as they pass the queues or are appended to one in which
 // others wait, and nothing else is to be done, as enqueueFast and enqueueLossy do; it returns where the next is.
-func (s *Switch) takeFast(now units.Time, w *switchWorker, l *lane, at, end uint64) uint64 {
+func (s *Switch) takeFast(now units.Time, w *switchWorker, o *outbox, at, end uint64) uint64 {
 	pooled := int64(0)   // that lossy frames give back
 	tail := int64(unset) // the least limit of their queues
 	queues, exits := unsafe.Pointer(unsafe.SliceData(s.queues)), unsafe.Pointer(unsafe.SliceData(w.env.Exits()))
-	ring := unsafe.Pointer(unsafe.SliceData(l.ring))
+	ring := unsafe.Pointer(unsafe.SliceData(o.ring))
 	for ; at < end; at++ {
-		f := element[fabric.Frame](ring, uint(at%laneLen)) // it names ports that there are: nothing is checked
+		f := element[fabric.Frame](ring, uint(at%outboxLen)) // it names ports that there are: nothing is checked
 		prio, length := f.Prio&7, int64(f.Len)
 		lossy := f.Flag&fabric.Lossless == 0 // releases have no flags either
 		if lossy {

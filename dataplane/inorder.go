@@ -79,7 +79,7 @@ func (s *Switch) inOrder(x *fabric.Span, taken int) {
 // single frames, and is asked there.
 func (s *Switch) together() bool {
 	w := s.workers[0]
-	return !s.credited && s.mins == nil && w.lanes == nil && w.env.Queued == nil
+	return !s.credited && s.mins == nil && w.outboxes == nil && w.env.Queued == nil
 }
 
 // sendInOrder sends the frames that passed their queues when one was received, and notes which ports were woken.

@@ -157,8 +157,8 @@ func (s *Switch) eachLossy(do func(queue int, cost int64)) {
 		})
 	}
 	for _, w := range s.workers {
-		for i := range w.lanes {
-			w.lanes[i].each(func(f *fabric.Frame) {
+		for i := range w.outboxes {
+			w.outboxes[i].each(func(f *fabric.Frame) {
 				if f.Flag&fabric.Lossless == 0 {
 					do(int(f.Digest)*pfc.Classes+int(f.Prio&7), s.cost(f.Len))
 				}
@@ -204,9 +204,9 @@ func (p *switchPort) lossyLimit(pool *pfc.Pool) LossyLimit {
 	return l
 }
 
-// chargeLossy charges a lossy frame that is to be queued at a port, or discards it, where limits are to be asked and
+// chargeLimited charges a lossy frame that is to be queued at a port, or discards it, where limits are to be asked and
 // for frames of the switch's own. to is nil if it is not known yet by which port the frame leaves.
-func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *fabric.Frame) bool {
+func (s *Switch) chargeLimited(now units.Time, p, to *switchPort, f *fabric.Frame) bool {
 	prio, cost, own := f.Prio&7, s.cost(f.Len), f.In == ownFrame
 	if own {
 		scratchOf(p.env.Pool).vector.admitSingly()
@@ -234,9 +234,9 @@ func (s *Switch) chargeLossy(now units.Time, p, to *switchPort, f *fabric.Frame)
 	return true
 }
 
-// releaseLossy gives back what a lossy frame took that leaves by a port; nil: it was not known yet. It reports
+// releaseLimited gives back what a lossy frame took that leaves by a port; nil: it was not known yet. It reports
 // whether that is all, which it is for a frame of the switch's own.
-func (s *Switch) releaseLossy(now units.Time, to *switchPort, f *fabric.Frame, cost int64) (own bool) {
+func (s *Switch) releaseLimited(now units.Time, to *switchPort, f *fabric.Frame, cost int64) (own bool) {
 	if m := s.minimumOf(to, f.Prio); m != nil {
 		s.pool.Add(m.add(-cost))
 	} else {

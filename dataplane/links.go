@@ -80,12 +80,12 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 	}
 	s.workers[0].notePooled(s.pool)
 	p.off = ch.state.Shut
-	p.note()
+	p.refresh()
 	if ch.points != nil {
 		p.link.Rate = ch.state.Rate
 		p.egress.SetRate(ch.state.Rate)
-		if p.lanes != nil {
-			p.lanes.SetRate(ch.state.Rate)
+		if p.credits != nil {
+			p.credits.SetRate(ch.state.Rate)
 		}
 		p.setPoints(*ch.points)
 	}
@@ -106,18 +106,18 @@ func (s *Switch) SetLink(now units.Time, ch *LinkChange) {
 				s.flush(now, p, prio, fabric.DropLink)
 			}
 			resumed := p.egress.Clear(now)
-			p.note()
+			p.refresh()
 			p.resumed(now, resumed)
 			p.watch(now)
 		} else { // a pause that came meanwhile lasts: it may be the new peer's, which heard of the link before
 			p.ingress.Relink(now)
 		}
-		if p.lanes != nil {
-			p.lanes.Begin(now)
+		if p.credits != nil {
+			p.credits.Begin(now)
 		}
 		s.askAgain(now, p)
 	}
-	p.note()
+	p.refresh()
 	p.env.Wake(p.number, now)
 }
 
@@ -218,8 +218,8 @@ func (s *Switch) Queued() (n int) {
 		}
 	}
 	for _, w := range s.workers {
-		for i := range w.lanes {
-			w.lanes[i].each(func(*fabric.Frame) { n++ })
+		for i := range w.outboxes {
+			w.outboxes[i].each(func(*fabric.Frame) { n++ })
 		}
 		n += w.waits
 	}

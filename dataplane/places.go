@@ -82,7 +82,7 @@ func (s *Switch) leave(now units.Time, to *SwitchConfig) {
 	for i := range s.ports {
 		if p := &s.ports[i]; to.Ports[i].Vacant && !p.config.Vacant {
 			p.down, p.off = true, true
-			p.note()
+			p.refresh()
 			left = append(left, p)
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Switch) forget(p *switchPort) {
 	p.reset()
 	p.setPoints([pfc.Classes]point{})
 	p.wred = wreds{}
-	p.note()
+	p.refresh()
 	p.drained = p.empty()
 	p.env.SetReceivePaused(p.number, false)
 	p.env.SetDue(p.number, units.Never)
@@ -133,12 +133,12 @@ func (s *Switch) takeAllOver(now units.Time) {
 		queue := w.env.Queue
 		w.env.Queue = fabric.QueueAll // no worker is there to empty exits
 		for _, from := range s.workers {
-			if from == w || from.lanes == nil {
+			if from == w || from.outboxes == nil {
 				continue
 			}
-			l := &from.lanes[w.number]
-			for l.publish(&from.store); l.taken.Load() != l.ready.Load(); l.publish(&from.store) {
-				s.takeOver(now, w, l)
+			o := &from.outboxes[w.number]
+			for o.publish(&from.store); o.taken.Load() != o.ready.Load(); o.publish(&from.store) {
+				s.takeOver(now, w, o)
 			}
 		}
 		w.env.Queue = queue

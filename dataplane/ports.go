@@ -161,13 +161,13 @@ func (p *switchPort) own() {
 func (p *switchPort) reobey(now units.Time) {
 	c := &p.sw.config
 	if resumed := p.egress.Obey(now, c.obeyed(p.number)); resumed != 0 {
-		p.note()
+		p.refresh()
 		p.resumed(now, resumed)
 	}
 	if set := c.LosslessAt(p.number); set != p.watched {
 		p.watchdog.Watch(now, set)
 		p.watched = set
-		p.note()
+		p.refresh()
 		p.watch(now)
 	}
 }
@@ -216,8 +216,8 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 			}
 		}
 		for _, w := range s.workers {
-			for i := range w.lanes {
-				w.lanes[i].each(visit)
+			for i := range w.outboxes {
+				w.outboxes[i].each(visit)
 			}
 			s.eachWaiting(w, visit)
 		}

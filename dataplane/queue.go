@@ -16,7 +16,7 @@ type queue struct {
 	longest     uint16     // frame that passed the queue by
 	bytes       units.Size // that wait
 	most        units.Size // the most there were when some left
-	fastUntil   units.Time // until then a lossless frame can be appended without further checks: see note
+	fastUntil   units.Time // until then a lossless frame can be appended without further checks: see refresh
 	left        tally      // that left, and were not added to the port's statistics yet
 }
 

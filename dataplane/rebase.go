@@ -73,8 +73,8 @@ func (p *switchPort) Rebase(by units.Time) {
 	}
 	p.ingress.Rebase(by)
 	p.egress.Rebase(by)
-	if p.lanes != nil {
-		p.lanes.Rebase(by)
+	if p.credits != nil {
+		p.credits.Rebase(by)
 	}
 	p.watchdog.Rebase(by)
 	p.buckets.broadcast.full.Rebase(by)

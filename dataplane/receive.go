@@ -43,8 +43,8 @@ func (s *Switch) Receive(now units.Time, port int, burst []fabric.Frame) {
 // wakeToAnswer has the port be served when it has a pause to send, or credits.
 func (p *switchPort) wakeToAnswer(now units.Time) {
 	switch {
-	case p.lanes != nil:
-		if p.lanes.Due(now) <= now {
+	case p.credits != nil:
+		if p.credits.Due(now) <= now {
 			p.env.Wake(p.number, now)
 		}
 	case !p.ingress.Quiet():
@@ -77,7 +77,7 @@ func (s *Switch) receive(now units.Time, p *switchPort, burst []fabric.Frame) {
 				from, left = s.rewrite(now, p, v, burst, done, end)
 			}
 			s.enqueue(now, p, v, burst, from, left)
-			s.note(p, v)
+			s.noteAdmitted(p, v)
 		}
 		if end < len(burst) {
 			s.resolve(now, p, &v.key, &burst[end])
@@ -110,7 +110,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *fabric.Frame) {
 	if !ok {
 		unknown := k // so that k stays in registers
 		prio := -1
-		if p.lanes != nil {
+		if p.credits != nil {
 			if prio = p.laneOf(p.env.Bytes(f)); prio >= 0 {
 				p.arrives(uint8(prio), f.Len)
 			}
@@ -127,7 +127,7 @@ func (s *Switch) receiveOne(now units.Time, p *switchPort, f *fabric.Frame) {
 
 // receiveKnown takes a frame of which the action is known.
 func (s *Switch) receiveKnown(now units.Time, p *switchPort, f *fabric.Frame, a action) {
-	if p.lanes == nil {
+	if p.credits == nil {
 		s.takeKnown(now, p, f, a)
 		return
 	}

@@ -34,7 +34,7 @@ func (s *Switch) refuseBurst(now units.Time, p *switchPort, burst []fabric.Frame
 		}
 		of.In = uint16(p.number)
 		p.received(&of)
-		if p.lanes != nil && p.laneOf(b) >= 0 {
+		if p.credits != nil && p.laneOf(b) >= 0 {
 			p.arrives(of.Prio, of.Len)
 		}
 		s.discard(now, p, &of, why)

@@ -173,7 +173,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		was := p.wred
 		p.wred = ch.wreds[i]
 		p.wred.inherit(&was)
-		p.note()
+		p.refresh()
 		s.configure(p)
 	}
 	again()

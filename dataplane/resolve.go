@@ -161,7 +161,7 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 		p.stats.BadControl++
 		return true
 	}
-	if p.lanes != nil {
+	if p.credits != nil {
 		p.processCredits(now, b)
 		return true
 	}
@@ -172,7 +172,7 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 	}
 	p.env.ReportPause(now, p.number, f)
 	resumed := p.egress.Receive(now, &f)
-	p.note()
+	p.refresh()
 	if resumed != 0 {
 		p.resumed(now, resumed)
 	}

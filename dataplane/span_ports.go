@@ -23,16 +23,16 @@ func (s *Switch) setBounds(w *switchWorker) {
 
 // setBounds has one port do so. In order there are none while what arrives may begin a pause, is refused or is sampled.
 func (p *switchPort) setBounds() {
-	if order := p.sw.agenda != nil; order && !p.calm() {
+	if order := p.sw.agenda != nil; order && !p.onlyAdmits() {
 		p.ingress.ClearBounds()
 	} else {
 		p.ingress.SetBounds(p.sw.lossless, p.worker.bounded, !order)
 	}
 }
 
-// calm reports that what arrives at a port begins no pause that is still to be decided on, and is neither refused nor
-// sampled.
-func (p *switchPort) calm() bool { return p.refused == 0 && !p.sampled && !p.ingress.Undecided() }
+// onlyAdmits reports that what arrives at a port begins no pause that is still to be decided on, and is neither refused
+// nor sampled.
+func (p *switchPort) onlyAdmits() bool { return p.refused == 0 && !p.sampled && !p.ingress.Undecided() }
 
 // takes reports that to queue a frame at a port now ends no pause, and that the watchdog does not refuse it.
 func (p *switchPort) takes(now units.Time, prio uint8) bool {
@@ -46,12 +46,12 @@ func (p *switchPort) notifiesBy(now units.Time) bool { return p.notifies != 0 &&
 // takes headroom. In order it only is in headroom if the peer is paused already: else an XOFF is due.
 func (s *Switch) room(
 	x *fabric.Span, now units.Time, p *switchPort, a action, most int64,
-) (settled, headroom, fits bool) {
+) (belowPeaks, headroom, fits bool) {
 	switch {
 	case s.agenda == nil:
-		settled = s.settled(p, a, most)
-		return settled, false, settled || s.fitsNow(x, now, p, a, most)
-	case !p.calm():
+		belowPeaks = s.fitsBelowPeaks(p, a, most)
+		return belowPeaks, false, belowPeaks || s.fitsNow(x, now, p, a, most)
+	case !p.onlyAdmits():
 		return false, false, false
 	case s.fitsNow(x, now, p, a, most):
 		if !p.ingress.Bounded(a.prio()) {
@@ -62,9 +62,9 @@ func (s *Switch) room(
 	return false, true, fabric.Flag(a>>56)&fabric.Lossless != 0 && p.ingress.Stopped(a.prio())
 }
 
-// settled reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left that
-// ports have not caught up with. Of most frames that is known without it.
-func (s *Switch) settled(p *switchPort, a action, most int64) bool {
+// fitsBelowPeaks reports that a frame fits, and that its coming changes no peak of the buffer, even if nothing has left
+// that ports have not caught up with. Of most frames that is known without it.
+func (s *Switch) fitsBelowPeaks(p *switchPort, a action, most int64) bool {
 	pooled := p.worker.mostPooled
 	if fabric.Flag(a>>56)&fabric.Lossless == 0 && (s.pool.Used()+most > pooled || !s.lossyFits(p, a, most)) {
 		return false

@@ -34,7 +34,7 @@ type Switch struct {
 	pausing     int32         // if moving: ports whose peers hold an XOFF of ours
 	credited    bool          // ports have credits in place of PFC
 	cell        uint16        // of the buffer
-	limitedFrom uint16        // lossy frames whose In is as much are charged by chargeLossy: the switch's own, or all
+	limitedFrom uint16        // lossy frames whose In is as much are charged by chargeLimited: the switch's own, or all
 	pool        *pfc.Pool     // the part of the buffer that is not reserved
 	heads       *pfc.Pool     // headroom of all ports
 	mins        []minimum     // by queue; nil: nothing is set aside for any
@@ -64,12 +64,12 @@ type Switch struct {
 type switchPort struct {
 	env      *fabric.Env
 	worker   *switchWorker
-	attend   units.Time // when a pause ends by itself, or the watchdog looks: see note
+	attend   units.Time // when a pause ends by itself, or the watchdog looks: see refresh
 	number   int
 	longest  uint16 // untagged frame that passes, without FCS
-	refused  uint8  // priorities of which nothing is taken: see note
+	refused  uint8  // priorities of which nothing is taken: see refresh
 	waiting  uint8  // priorities with frames in their queues
-	halted   uint8  // priorities that must not send: see note
+	halted   uint8  // priorities that must not send: see refresh
 	shown    uint8  // priorities whose congestion point is to see every frame
 	notifies uint8  // priorities whose congestion point sends CNPs
 	lossless uint8  // priorities of which frames are taken as lossless
@@ -112,7 +112,7 @@ type switchPort struct {
 	history    *pfc.History        // of pauses; the same
 	sampler    *sampler            // if sampled
 	announcer  *announcer          // nil: it sends none, and reads none
-	lanes      *credits.Port       // flow control of the link in place of in and eg; nil: it is PFC
+	credits    *credits.Port       // flow control of the link in place of ingress and egress; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
 	_          [56]byte
 }
@@ -123,11 +123,11 @@ type switchWorker struct {
 	cache actionCache
 	store store
 
-	number  int
-	env     *fabric.Env
-	ports   []int
-	lanes   []lane // to each worker; nil: this is the only one
-	pending ownPacket
+	number   int
+	env      *fabric.Env
+	ports    []int
+	outboxes []outbox // to each worker; nil: this is the only one
+	pending  ownPacket
 
 	released      [][pfc.Classes]int64 // bytes of other workers' ports that this worker released and did not send yet
 	hasReleased   []bool               // by port: there is some
@@ -195,9 +195,9 @@ func newWorker(number int, env *fabric.Env, workers int, c *SwitchConfig) *switc
 	w.cache.grow(leastLines)
 	if workers > 1 {
 		ports := len(c.Ports)
-		w.lanes, w.released, w.hasReleased, w.releasedPorts = make([]lane, workers), memory.Isolated[[pfc.Classes]int64](ports), memory.Isolated[bool](ports), memory.Isolated[uint16](ports)[:0]
-		for i := range w.lanes {
-			w.lanes[i].ring = make([]fabric.Frame, laneLen)
+		w.outboxes, w.released, w.hasReleased, w.releasedPorts = make([]outbox, workers), memory.Isolated[[pfc.Classes]int64](ports), memory.Isolated[bool](ports), memory.Isolated[uint16](ports)[:0]
+		for i := range w.outboxes {
+			w.outboxes[i].ring = make([]fabric.Frame, outboxLen)
 		}
 	}
 	return w
@@ -217,7 +217,7 @@ func (s *Switch) initPort(i int) {
 	p.begin()
 	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
 	p.wred = newWREDs(i, p.config, nil)
-	p.note()
+	p.refresh()
 	if !p.drained {
 		p.worker.ports = append(p.worker.ports, i)
 	}

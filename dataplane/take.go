@@ -38,7 +38,7 @@ func (s *Switch) Span(x *fabric.Span) {
 // apart is until when nothing that happens at one port concerns another, before an end. Pauses that end by themselves, the
 // watchdog, announcements and CNPs of congestion points may.
 func (s *Switch) apart(from, end units.Time) (until units.Time) {
-	if w := s.workers[0]; !s.portless || s.credited || s.mins != nil || w.lanes != nil || w.waits > 0 {
+	if w := s.workers[0]; !s.portless || s.credited || s.mins != nil || w.outboxes != nil || w.waits > 0 {
 		return from
 	}
 	intricate := false
@@ -148,11 +148,11 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		}
 		prio, headroom := a.prio(), false
 		most := int64(length) + int64(s.slack) // bytes of the buffer that it may take
-		settled := fabric.Flag(a>>56)&fabric.Lossless != 0 &&
+		belowPeaks := fabric.Flag(a>>56)&fabric.Lossless != 0 &&
 			p.ingress.Within(prio, most) && s.pool.Used()+most <= w.bounded
-		if !settled {
+		if !belowPeaks {
 			var fits bool
-			if settled, headroom, fits = s.room(x, now, p, a, most); !fits {
+			if belowPeaks, headroom, fits = s.room(x, now, p, a, most); !fits {
 				return i
 			}
 		}
@@ -185,7 +185,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 			if q.pass(length); q.left < 0 {
 				s.ports[out].count()
 			}
-			if !settled || order != nil {
+			if !belowPeaks || order != nil {
 				p.ingress.Note(prio, int64(length))
 			}
 			if s.intricate && x.At(keys[i+1]) >= x.End {
@@ -204,7 +204,7 @@ func (s *Switch) takeChosen(x *fabric.Span, keys []uint64, frames []fabric.Frame
 		if fabric.Flag(a>>56)&fabric.Lossless == 0 {
 			s.pool.Add(cost)
 		}
-		if !settled || order != nil {
+		if !belowPeaks || order != nil {
 			if p.ingress.Note(prio, 0); order == nil {
 				w.notePooled(s.pool)
 			}

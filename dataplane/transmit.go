@@ -111,7 +111,7 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []fabr
 		}
 	}
 	s.releaseAll(now, p, burst)
-	p.left(q, len(burst), bytes)
+	p.countLeft(q, len(burst), bytes)
 	if (p.weighted|p.shaped)>>prio&1 != 0 {
 		p.took(now, prio, bytes+units.Size(len(burst))*units.Size(p.overhead))
 	}
@@ -139,13 +139,13 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *fabric
 	what := f.Words()[1]
 	in, flag := uint16(what>>32), fabric.Flag(what>>56)
 	cost := s.cost(uint16(length))
-	own := in != ownFrame && (w.lanes == nil || int(s.owner[in]) == w.number)
+	own := in != ownFrame && (w.outboxes == nil || int(s.owner[in]) == w.number)
 	if flag&fabric.Lossless == 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
 		s.release(now, w, p, f)
 	} else if s.pausing != 0 && s.pool.Awaited() {
 		s.wakePausing(now)
 	}
-	p.left(q, 1, length)
+	p.countLeft(q, 1, length)
 }
 
 // unbounded is the budget of strict priorities.
@@ -191,7 +191,7 @@ func (s *Switch) Next(now units.Time, port int) units.Time {
 		next = min(next, p.stops().Next())
 	}
 	if s.credited {
-		next = min(next, p.lanes.Due(now))
+		next = min(next, p.credits.Due(now))
 	}
 	return max(now, next)
 }
@@ -229,7 +229,7 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 // that depends on them: the congestion points want to know what was queued then.
 func (p *switchPort) attendTo(now units.Time) {
 	resumed := p.egress.Expire(now)
-	p.note()
+	p.refresh()
 	if resumed != 0 {
 		p.resumed(now, resumed)
 	}
@@ -251,9 +251,9 @@ func (p *switchPort) resumed(now units.Time, prios uint8) {
 	}
 }
 
-// note brings attend, halted, shut, refused and what the queues know of them up to date. It comes after every change
+// refresh brings attend, halted, shut, refused and what the queues know of them up to date. It comes after every change
 // of stops, watchdog, down, off and points.
-func (p *switchPort) note() {
+func (p *switchPort) refresh() {
 	stops := p.stops()
 	p.attend = min(stops.Next(), p.watchdog.Next())
 	p.halted = stops.Paused() &^ p.watchdog.Ignored()

@@ -13,7 +13,7 @@ import (
 func (p *switchPort) watch(now units.Time) {
 	began, ended := p.watchdog.Update(now, p.stops())
 	p.logStorms(now, began, ended)
-	p.note()
+	p.refresh()
 	for rest := began & p.watchdog.Dropping(); rest != 0; rest &= rest - 1 {
 		p.sw.flush(now, p, bits.TrailingZeros8(rest), fabric.DropStorm)
 	}
@@ -35,7 +35,7 @@ func (s *Switch) setWatchdog(now units.Time, p *switchPort) {
 		p.attendTo(now)
 	}
 	p.watchdog.Configure(s.config.Watchdog)
-	p.note()
+	p.refresh()
 	p.watch(now)
 	for rest := p.watchdog.Dropping(); rest != 0; rest &= rest - 1 {
 		s.flush(now, p, bits.TrailingZeros8(rest), fabric.DropStorm)
@@ -58,7 +58,7 @@ func (s *Switch) flush(now units.Time, p *switchPort, prio int, why fabric.Reaso
 	}
 	p.reportQueued(now)
 	p.waiting &^= 1 << prio
-	if p.lanes != nil {
+	if p.credits != nil {
 		p.want(now, uint8(prio), nil)
 	}
 	p.gate()

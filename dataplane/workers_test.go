@@ -211,7 +211,7 @@ func (r *rig) poll() {
 // out, in order.
 func TestLaneIsFIFO(t *testing.T) {
 	const n = 100_000
-	l := &lane{ring: make([]fabric.Frame, laneLen)}
+	l := &outbox{ring: make([]fabric.Frame, outboxLen)}
 	var all sync.WaitGroup
 	all.Go(func() {
 		var s store
@@ -230,7 +230,7 @@ func TestLaneIsFIFO(t *testing.T) {
 		for want := uint32(0); want < n; runtime.Gosched() {
 			at, end := l.taken.Load(), l.ready.Load()
 			for ; at < end; at, want = at+1, want+1 {
-				if f := l.ring[at%laneLen]; f.Ref != want {
+				if f := l.ring[at%outboxLen]; f.Ref != want {
 					t.Errorf("%d, want %d", f.Ref, want)
 					return
 				}
@@ -288,7 +288,7 @@ func TestNothingIsLostBetweenWorkers(t *testing.T) {
 		c.PFC[3].XOFF, c.PFC[3].XON = 2*units.MB, 900_000
 		c.Ports[1].Worker = 1
 		r := newCrew(t, c, 2)
-		const frames = 8 * laneLen
+		const frames = 8 * outboxLen
 		for i := range frames / burst {
 			var all [][]byte
 			for j := range burst {
@@ -463,7 +463,7 @@ func TestLaneFollowsPorts(t *testing.T) {
 	}
 	r.sw.Poll(r.now, 0)
 	r.sw.Poll(r.now, 1)
-	if l := &r.sw.workers[0].lanes[1]; l.taken.Load() != ports*fabric.MaxBurst {
-		t.Errorf("%d of %d frames were taken over", l.taken.Load(), ports*fabric.MaxBurst)
+	if o := &r.sw.workers[0].outboxes[1]; o.taken.Load() != ports*fabric.MaxBurst {
+		t.Errorf("%d of %d frames were taken over", o.taken.Load(), ports*fabric.MaxBurst)
 	}
 }
