@@ -93,6 +93,9 @@ type SwitchNode struct {
 	Workers []int            // of each port
 	// Headroom is what each port needs, by cause; the configuration may say otherwise.
 	Headroom []pfc.HeadroomParts
+	// PauseGap is how far apart polls may be so that each port's peer stays paused, and Response how far they are.
+	PauseGap []units.Time
+	Response units.Time
 }
 
 // Check finds what can be known without opening devices.
@@ -209,7 +212,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if w := c.DPDK.Workers; w.Or(1) > len(c.Ports) {
 		return nil, fail(w, "%d workers for %d ports: each port has one worker, so there are no more of them than ports", w.V, len(c.Ports))
 	}
-	n := &SwitchNode{}
+	n := &SwitchNode{Response: c.PFC.Response.Or(defaultResponse)}
 	s := &n.Config
 	if err := c.common(s, cell); err != nil {
 		return nil, err
@@ -297,8 +300,8 @@ func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dp
 	}
 	rate := p.rate(d.Rate)
 	network.Line, network.Rates = max(network.Line, rate), append(network.Rates, rate)
-	parts := c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, s.MTU)).InCells(s.Cell)
-	n.Headroom = append(n.Headroom, parts)
+	parts := c.PFC.headroom(p, rate, s.MTU).InCells(s.Cell)
+	n.Headroom, n.PauseGap = append(n.Headroom, parts), append(n.PauseGap, c.PFC.pauseGap(p, rate, s.MTU))
 	headroom := c.PFC.Headroom.Or(parts.Sum())
 	worker := c.workerOf(i)
 	limits, err := c.limits(p, s.MTU)
@@ -406,6 +409,18 @@ func portMAC(d dpdk.Device, i int) wire.MAC {
 // Base is the address that a switch's own is made of: its first port's.
 func Base(first dpdk.Device) wire.MAC { return portMAC(first, 0) }
 
+// longerPause is what an operator can do about pauses that are over before they are refreshed.
+func longerPause(pause, gap units.Time) string {
+	const least = "`pfc: response: %v`, if polls are so close"
+	switch {
+	case pause > 0:
+		return "leave `pfc: pause` out, and it is as long as possible"
+	case gap == 0:
+		return "a slower link"
+	}
+	return fmt.Sprintf(least, gap)
+}
+
 // Describe prints what is in force, for the operator to see at the start.
 func (n *SwitchNode) Describe() []string {
 	s := &n.Config
@@ -416,7 +431,7 @@ func (n *SwitchNode) Describe() []string {
 		}
 		h := n.Headroom[i]
 		lines = append(lines, fmt.Sprintf("port %d: %v, worker %d, headroom %v", i, p.Link.Rate, p.Worker, p.Headroom))
-		if i > 0 && h == n.Headroom[i-1] && p.Headroom == s.Ports[i-1].Headroom {
+		if i > 0 && h == n.Headroom[i-1] && p.Headroom == s.Ports[i-1].Headroom && n.PauseGap[i] == n.PauseGap[i-1] {
 			continue
 		}
 		why := "  computed"
@@ -426,6 +441,11 @@ func (n *SwitchNode) Describe() []string {
 		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v, MAC and PHY %v, cells %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring, h.MACPHY, h.Cells))
 		if p.Headroom < h.Sum() {
 			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
+		}
+		if gap := n.PauseGap[i]; gap < n.Response && s.Accounts(i) != 0 {
+			lasts, _ := pfc.Paused(s.Pause, p.Link.Rate)
+			lines = append(lines, fmt.Sprintf("  warning: an XOFF pauses the peer of port %d for %v, and is sent again after half of that: "+
+				"with polls %v apart the peer may go on before, and lossless frames may be lost (%s)", i, lasts, n.Response, longerPause(s.Pause, gap)))
 		}
 	}
 	for prio := range s.PFC {
