@@ -126,3 +126,30 @@ func TestHeadroomOfAPortWithShorterFrames(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A buffer of which the reserved parts leave no room for a frame is accepted with a warning, if some priority is lossy.
+func TestBuffersThatHaveRoomForLossyFrames(t *testing.T) {
+	at := func(buffer units.Size, priorities string) (said string, reserved units.Size) {
+		text := "ports: [{device: net_null0}, {device: net_null1}]\nrate: 10Gbps\npfc: {headroom: 200KB, xoff: 10KB, priorities: "
+		n, err := parse(t, text+priorities+"}\nbuffer: "+buffer.String()+"\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(n.Describe(), "\n"), n.Config.Reserved()
+	}
+	for _, c := range []struct {
+		buffer     units.Size
+		priorities string
+		warns      bool
+	}{
+		{420 * units.KB, "[3]", true},
+		{421517, "[3]", true},
+		{421518, "[3]", false},
+		{3360 * units.KB, "[0, 1, 2, 3, 4, 5, 6, 7]", false},
+	} {
+		said, reserved := at(c.buffer, c.priorities)
+		if warns := strings.Contains(said, "warning: the buffer is "); warns != c.warns {
+			t.Errorf("%v, reserved %v, warns: %v\n%s", c.buffer, reserved, warns, said)
+		}
+	}
+}

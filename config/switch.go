@@ -478,6 +478,10 @@ func (n *SwitchNode) Describe() []string {
 	if s.Share > 0 {
 		lines = append(lines, fmt.Sprintf("lossy queues: up to %v of what is free of the shared buffer", s.Share))
 	}
+	if shared := s.Buffer - s.Reserved(); s.Lossless != 0xFF && shared < longest(s.MTU) {
+		lines = append(lines, fmt.Sprintf("warning: the buffer is %v, of which reserved parts leave %v: frames of lossy priorities "+
+			"are discarded, as CNPs and acknowledgements usually are (`buffer: %v` or more)", s.Buffer, shared, s.Reserved()+longest(s.MTU)))
+	}
 	return append(lines, fmt.Sprintf("buffer %v in cells of %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Cell, s.Tail, s.MTU, s.Learn))
 }
 

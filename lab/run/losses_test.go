@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,5 +81,28 @@ func TestStoppedFlowsLoseNothing(t *testing.T) {
 	}
 	if err := r.invariants.Err(); err != nil || r.hops == 0 {
 		t.Errorf("%d hops: %v", r.hops, err)
+	}
+}
+
+// Acknowledgements that switches discard are no lost frames, but a note says so: flows may never end for it.
+func TestDiscardedAcknowledgementsAreNoted(t *testing.T) {
+	const reserved = 2 * (20_000 + 3*1542 + 84 + 67*64 + 2500)
+	for buffer, want := range map[int]bool{reserved: true, reserved + 100_000: false} {
+		r := ran(t, fmt.Sprintf(`id: test/discarded
+title: no room for acknowledgements
+duration: 1ms
+topology: {kind: star, hosts: 2}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 20KB, buffer: %dB}
+flows: [{name: f, from: H0, to: H1, size: 100KB}]
+schemes: [none]
+measure: {sample: 10us, metrics: [{name: open, do: unfinished, flows: [f]}]}
+`, buffer))
+		said := slices.ContainsFunc(r.notes, func(n string) bool {
+			return strings.HasPrefix(n, "switches discarded 1 frame of a lossy priority for want of room")
+		})
+		if open := r.metrics["open"]; said != want || open == nil || (*open == 1) != want {
+			t.Errorf("buffer %d: %q, %v", buffer, r.notes, open)
+		}
 	}
 }
