@@ -87,3 +87,20 @@ func (c *Switch) GapAt(port int, device units.Rate, ring int, headroom, cell uni
 	}
 	return g
 }
+
+// warnOfPause warns of polls so far apart that the peer of a port may go on before its pause is prolonged.
+func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap units.Time) []string {
+	if gap >= response {
+		return nil
+	}
+	lasts, _ := pfc.Paused(pause, rate)
+	mend := fmt.Sprintf("`pfc: response: %v`, if polls are so close", gap)
+	switch {
+	case pause > 0:
+		mend = "leave `pfc: pause` out, and it is as long as possible"
+	case gap == 0:
+		mend = "a slower link"
+	}
+	return []string{fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half of that: with polls %v "+
+		"apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend)}
+}

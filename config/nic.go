@@ -251,7 +251,21 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.PFC.Headroom < units.Size(s.MTU) {
 		return nil, fail(c.PFC.Headroom, "headroom %v is less than a frame, %d B", s.PFC.Headroom, s.MTU)
 	}
+	n.warnings = append(n.warnings, c.nicWarnings(s)...)
 	return n, nil
+}
+
+// nicWarnings are about pauses of the NIC that do not keep its peer from overrunning it.
+func (c *Agent) nicWarnings(s *agent.NICConfig) (lines []string) {
+	if s.Lossless == 0 {
+		return nil
+	}
+	if need := c.PFC.headroom(c.Port, s.Link.Rate, s.MTU).Sum(); s.PFC.Headroom < need {
+		lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than the %v that the wire port needs; lossless frames may be "+
+			"lost when its peer is paused", s.PFC.Headroom, need))
+	}
+	response, gap := c.PFC.Response.Or(defaultResponse), c.PFC.pauseGap(c.Port, s.Link.Rate, s.MTU)
+	return append(lines, warnOfPause("the wire port", s.Pause, s.Link.Rate, response, gap)...)
 }
 
 // nicPauses works out when a NIC pauses its peer, and how late it obeys.

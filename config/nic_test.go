@@ -299,3 +299,35 @@ func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
 		}
 	}
 }
+
+// A NIC warns as a switch does of a headroom that is too small, and of pauses that end before polls prolong them. It needs
+// three frames of 1518 B and an XOFF of 60 B, each with 24 B around it, 67 quanta of 64 B, 1250 B for 100 m of cable twice,
+// and 125 KB for 100 us, at 10 Gbit/s.
+func TestNICWarnsOfPauses(t *testing.T) {
+	const needed = 3*1542 + 84 + 67*64 + 1250 + 125_000
+	const short, over = "warning: headroom ", "warning: an XOFF pauses the peer of the wire port for "
+	for pfc, want := range map[string]string{
+		"{}": "", fmt.Sprintf("{headroom: %dB}", needed): "",
+		fmt.Sprintf("{headroom: %dB}", needed-1):  short,
+		"{pause: 10us}":                           over,
+		"{pause: 10us, response: 3us}":            "",
+		"{headroom: 2KB, priorities: []}":         "",
+		"{pause: 10us, response: 5us, xoff: 9KB}": over,
+	} {
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: net_tap0}\n"+
+			"scheme: {name: none}\npfc: "+pfc+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		for _, warning := range []string{short, over} {
+			if says := strings.Contains(said, warning); says != (warning == want) {
+				t.Errorf("%s: says %q: %v\n%s", pfc, warning, says, said)
+			}
+		}
+	}
+}

@@ -409,18 +409,6 @@ func portMAC(d dpdk.Device, i int) wire.MAC {
 // Base is the address that a switch's own is made of: its first port's.
 func Base(first dpdk.Device) wire.MAC { return portMAC(first, 0) }
 
-// longerPause is what an operator can do about pauses that are over before they are refreshed.
-func longerPause(pause, gap units.Time) string {
-	const least = "`pfc: response: %v`, if polls are so close"
-	switch {
-	case pause > 0:
-		return "leave `pfc: pause` out, and it is as long as possible"
-	case gap == 0:
-		return "a slower link"
-	}
-	return fmt.Sprintf(least, gap)
-}
-
 // Describe prints what is in force, for the operator to see at the start.
 func (n *SwitchNode) Describe() []string {
 	s := &n.Config
@@ -442,10 +430,8 @@ func (n *SwitchNode) Describe() []string {
 		if p.Headroom < h.Sum() {
 			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
 		}
-		if gap := n.PauseGap[i]; gap < n.Response && s.Accounts(i) != 0 {
-			lasts, _ := pfc.Paused(s.Pause, p.Link.Rate)
-			lines = append(lines, fmt.Sprintf("  warning: an XOFF pauses the peer of port %d for %v, and is sent again after half of that: "+
-				"with polls %v apart the peer may go on before, and lossless frames may be lost (%s)", i, lasts, n.Response, longerPause(s.Pause, gap)))
+		if s.Accounts(i) != 0 {
+			lines = append(lines, warnOfPause(fmt.Sprintf("port %d", i), s.Pause, p.Link.Rate, n.Response, n.PauseGap[i])...)
 		}
 	}
 	for prio := range s.PFC {

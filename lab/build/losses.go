@@ -87,6 +87,25 @@ func (n *Network) excused() (set [fabric.Reasons]bool) {
 	return set
 }
 
+// Excused is what switches discarded of lossless priorities for a reason that the experiment gives them, by reason: no
+// loss of theirs, but lost.
+func (n *Network) Excused() (by [fabric.Reasons]uint64) {
+	now, excused := n.World.Now(), n.excused()
+	for _, s := range n.Switches {
+		st := s.Stats(now)
+		for port := range st.Ports {
+			for why, discards := range st.Ports[port].Discards {
+				for prio, frames := range discards {
+					if excused[why] && n.Lossless>>prio&1 != 0 {
+						by[why] += frames
+					}
+				}
+			}
+		}
+	}
+	return by
+}
+
 // timeouts is how often senders sent again because nothing was acknowledged in time.
 func (n *Network) timeouts() (sum uint64) {
 	for _, h := range n.Hosts {

@@ -252,6 +252,16 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		notes = append(notes, fmt.Sprintf("switches discarded %s for want of room: flows whose acknowledgements "+
 			"are among them end later, or never", frames))
 	}
+	var excused []string
+	for why, frames := range n.Excused() {
+		if frames > 0 {
+			excused = append(excused, fmt.Sprintf("%d (%s)", frames, fabric.Reason(why)))
+		}
+	}
+	if excused != nil {
+		notes = append(notes, "switches discarded frames of lossless priorities because links fail or frames are impaired, "+
+			"and none of them counts as lost: "+strings.Join(excused, ", "))
+	}
 	notified, stopped, allowed := uint64(0), 0, units.Rate(0)
 	for _, flow := range n.Flows.All() {
 		f := n.StateOf(n.World.Now(), flow)
