@@ -331,3 +331,38 @@ func TestNICWarnsOfPauses(t *testing.T) {
 		}
 	}
 }
+
+// A NIC has frame buffers for whatever waits in it, however short: lossless frames up to the last byte of headroom, 8192
+// lossy ones or one for each 256 bytes of `lossy_queue`, those that wait for the wire, and 1024 in each ring of its devices.
+// With fewer, by `dpdk: {frames: N}`, it warns.
+func TestNICHasFrameBuffersForShortFrames(t *testing.T) {
+	const headroom = 3*1542 + 84 + 67*64 + 1250 + 125_000
+	for text, least := range map[string]int{
+		"":                                       (512_000+headroom)/60 + 8192 + 4096 + 4*1024,
+		"pfc: {xoff: 4MB}\n":                     (4_000_000+headroom)/60 + 8192 + 4096 + 4*1024,
+		"pfc: {priorities: [3, 4], xoff: 1MB}\n": 2*(1_000_000+headroom)/60 + 8192 + 4096 + 4*1024,
+		"pfc: {headroom: 3MB, xoff: 1MB}\n":      4_000_000/60 + 8192 + 4096 + 4*1024,
+		"pfc: {priorities: []}\n":                8192 + 4096 + 4*1024,
+		"pfc: {xoff: 4MB}\ndpdk: {frames: 40000}\n":      0,
+		"pfc: {xoff: 4MB}\ndpdk: {frames: 120000}\n":     0,
+		"pfc: {priorities: []}\ndpdk: {frames: 18000}\n": 0,
+	} {
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: net_tap0}\n"+
+			"scheme: {name: none}\n"+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Options().Frames; least > 0 && (got < least || got > least+16384) {
+			t.Errorf("%q: %d frame buffers, at least %d may be in use", text, got, least)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		warns := strings.Contains(said, "warning: 40000 frame buffers are fewer than ")
+		if warns != strings.Contains(text, "40000") || strings.Count(said, "frame buffers are fewer") > 1 {
+			t.Errorf("%q: %s", text, said)
+		}
+	}
+}
