@@ -48,7 +48,7 @@ type NICConfig struct {
 	PFC       pfc.Thresholds // what may wait of a lossless priority before an XOFF stops the peer
 	Pause     units.Time     // asked for by an XOFF; 0: the longest possible
 	Tail      units.Size     // of a lossy priority, no more may wait
-	Lossy     int            // frames of all lossy priorities, no more may wait: lossless ones need buffers, too; 0: any number
+	Lossy     int            // frames of all lossy priorities, no more may wait, so that lossless ones find buffers; 0: any
 	ClearCE   bool           // the application does not see the network's marks
 	Receivers int            // most flows of which the notification point knows
 

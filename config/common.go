@@ -293,8 +293,8 @@ func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
 // longest is the longest frame of an MTU, with its Ethernet header and a tag, without FCS.
 func longest(mtu int) units.Size { return units.Size(mtu + wire.EthernetLen + wire.VLANLen) }
 
-// headroom is what a port needs beyond XOFF, by cause. Its own MTU is of what it sends: what comes may be as long as other
-// ports let out.
+// headroom is what a port needs beyond XOFF, by cause. Its own MTU is of what it sends: what comes may be as long as
+// other ports let out.
 func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
 	cable := port.CableDelay.Or(defaultCable)
 	if port.Cable.IsSet() {

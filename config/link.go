@@ -58,7 +58,8 @@ func (g Gap) String() string {
 	s := fmt.Sprintf("polls may be %v apart: for so long the headroom of port %d has room", g.Headroom, g.Port)
 	switch {
 	case g.Pause < min(g.Ring, g.Headroom):
-		return fmt.Sprintf("polls may be %v apart: then the peer of port %d, which an XOFF pauses for %v at %v, may go on before it gets the next; its headroom has room for %v",
+		return fmt.Sprintf("polls may be %v apart: then the peer of port %d, which an XOFF pauses for %v at %v, may "+
+			"go on before it gets the next; its headroom has room for %v",
 			g.Pause, g.Port, g.lasts, g.rate, g.Headroom)
 	case g.Ring < g.Headroom:
 		return fmt.Sprintf("polls may be %v apart: then the %d receive descriptors of port %d can be full, of frames of 64B at %v; its headroom has room for %v",
@@ -101,6 +102,7 @@ func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap u
 	case gap == 0:
 		mend = "a slower link"
 	}
-	return []string{fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half of that: with polls %v "+
+	return []string{fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half of "+
+		"that: with polls %v "+
 		"apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend)}
 }

@@ -105,8 +105,8 @@ func TestPausesOutlastPolls(t *testing.T) {
 	}
 }
 
-// What comes through a port may be as long as any other port lets out: a port's own MTU is that of the frame behind which
-// its XOFF waits, one of the three that headroom is for.
+// What comes through a port may be as long as any other port lets out: a port's own MTU is that of the frame behind
+// which its XOFF waits, one of the three that headroom is for.
 func TestHeadroomOfAPortWithShorterFrames(t *testing.T) {
 	at := func(ports string) (parts []units.Size) {
 		n, err := parse(t, "ports: "+ports+"\nmtu: 9000\nrate: 10Gbps\n").Resolve(nil)
@@ -130,7 +130,8 @@ func TestHeadroomOfAPortWithShorterFrames(t *testing.T) {
 // A buffer of which the reserved parts leave no room for a frame is accepted with a warning, if some priority is lossy.
 func TestBuffersThatHaveRoomForLossyFrames(t *testing.T) {
 	at := func(buffer units.Size, priorities string) (said string, reserved units.Size) {
-		text := "ports: [{device: net_null0}, {device: net_null1}]\nrate: 10Gbps\npfc: {headroom: 200KB, xoff: 10KB, priorities: "
+		text := "ports: [{device: net_null0}, {device: net_null1}]\nrate: 10Gbps\npfc: {headroom: 200KB, xoff: " +
+			"10KB, priorities: "
 		n, err := parse(t, text+priorities+"}\nbuffer: "+buffer.String()+"\n").Resolve(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -262,12 +262,14 @@ func (c *Agent) nicWarnings(s *agent.NICConfig, devices []dpdk.Device) (lines []
 		return nil
 	}
 	if need := c.PFC.headroom(c.Port, s.Link.Rate, s.MTU).Sum(); s.PFC.Headroom < need {
-		lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than the %v that the wire port needs; lossless frames may be "+
+		lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than the %v that the wire port needs; "+
+			"lossless frames may be "+
 			"lost when its peer is paused", s.PFC.Headroom, need))
 	}
 	if n := c.worldFrames() + shortFrames(s); devices != nil || c.DPDK.Frames.IsSet() {
 		if have := c.frames(); have < n {
-			lines = append(lines, fmt.Sprintf("  warning: %d frame buffers are fewer than the %d that short frames of lossless priorities "+
+			lines = append(lines, fmt.Sprintf("  warning: %d frame buffers are fewer than the %d that short frames "+
+				"of lossless priorities "+
 				"may need; they may be lost if the application does not take them (`dpdk: {frames: %d}`)", have, n, n))
 		}
 	}
@@ -275,11 +277,12 @@ func (c *Agent) nicWarnings(s *agent.NICConfig, devices []dpdk.Device) (lines []
 	return append(lines, warnOfPause("the wire port", s.Pause, s.Link.Rate, response, gap)...)
 }
 
-// leastLossy is how many frames of lossy priorities may wait for an application together, unless `lossy_queue` is large.
+// leastLossy is how many frames of lossy priorities may wait for an application together, unless `lossy_queue` is
+// large.
 const leastLossy = 8192
 
-// shortFrames is how many frames may wait in a NIC if they are the shortest: before the headroom of each lossless priority
-// is full, of all lossy ones, and for the wire.
+// shortFrames is how many frames may wait in a NIC if they are the shortest: before the headroom of each lossless
+// priority is full, of all lossy ones, and for the wire.
 func shortFrames(s *agent.NICConfig) (n int) {
 	for prio := range pfc.Classes {
 		if s.Lossless>>prio&1 != 0 {
@@ -289,8 +292,8 @@ func shortFrames(s *agent.NICConfig) (n int) {
 	return n + s.Lossy + s.Queue
 }
 
-// nicFrames is how many frame buffers a NIC has: as many as may wait in it and in the rings of its devices, however short
-// they are. Without a free one no XOFF could be sent. The rate of a card is not known yet.
+// nicFrames is how many frame buffers a NIC has: as many as may wait in it and in the rings of its devices, however
+// short they are. Without a free one no XOFF could be sent. The rate of a card is not known yet.
 func (c *Agent) nicFrames() int {
 	usual := c.App.Queue.Or(4096) + 16384
 	if n, err := c.resolveNIC(nil); err == nil {

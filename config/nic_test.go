@@ -300,9 +300,9 @@ func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
 	}
 }
 
-// A NIC warns as a switch does of a headroom that is too small, and of pauses that end before polls prolong them. It needs
-// three frames of 1518 B and an XOFF of 60 B, each with 24 B around it, 67 quanta of 64 B, 1250 B for 100 m of cable twice,
-// and 125 KB for 100 us, at 10 Gbit/s.
+// A NIC warns as a switch does of a headroom that is too small, and of pauses that end before polls prolong them. It
+// needs three frames of 1518 B and an XOFF of 60 B, each with 24 B around it, 67 quanta of 64 B, 1250 B for 100 m of
+// cable twice, and 125 KB for 100 us, at 10 Gbit/s.
 func TestNICWarnsOfPauses(t *testing.T) {
 	const needed = 3*1542 + 84 + 67*64 + 1250 + 125_000
 	const short, over = "warning: headroom ", "warning: an XOFF pauses the peer of the wire port for "
@@ -314,7 +314,8 @@ func TestNICWarnsOfPauses(t *testing.T) {
 		"{headroom: 2KB, priorities: []}":         "",
 		"{pause: 10us, response: 5us, xoff: 9KB}": over,
 	} {
-		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: net_tap0}\n"+
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: "+
+			"net_tap0}\n"+
 			"scheme: {name: none}\npfc: "+pfc+"\n")
 		if err != nil {
 			t.Fatal(err)
@@ -332,9 +333,9 @@ func TestNICWarnsOfPauses(t *testing.T) {
 	}
 }
 
-// A NIC has frame buffers for whatever waits in it, however short: lossless frames up to the last byte of headroom, 8192
-// lossy ones or one for each 256 bytes of `lossy_queue`, those that wait for the wire, and 1024 in each ring of its devices.
-// With fewer, by `dpdk: {frames: N}`, it warns.
+// A NIC has frame buffers for whatever waits in it, however short: lossless frames up to the last byte of headroom,
+// 8192 lossy ones or one for each 256 bytes of `lossy_queue`, those that wait for the wire, and 1024 in each ring of
+// its devices. With fewer, by `dpdk: {frames: N}`, it warns.
 func TestNICHasFrameBuffersForShortFrames(t *testing.T) {
 	const headroom = 3*1542 + 84 + 67*64 + 1250 + 125_000
 	for text, least := range map[string]int{
@@ -347,7 +348,8 @@ func TestNICHasFrameBuffersForShortFrames(t *testing.T) {
 		"pfc: {xoff: 4MB}\ndpdk: {frames: 120000}\n":     0,
 		"pfc: {priorities: []}\ndpdk: {frames: 18000}\n": 0,
 	} {
-		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: net_tap0}\n"+
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: "+
+			"net_tap0}\n"+
 			"scheme: {name: none}\n"+text)
 		if err != nil {
 			t.Fatal(err)

@@ -431,7 +431,8 @@ func (n *SwitchNode) Describe() []string {
 			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
 		}
 		if s.Accounts(i) != 0 {
-			lines = append(lines, warnOfPause(fmt.Sprintf("port %d", i), s.Pause, p.Link.Rate, n.Response, n.PauseGap[i])...)
+			name := fmt.Sprintf("port %d", i)
+			lines = append(lines, warnOfPause(name, s.Pause, p.Link.Rate, n.Response, n.PauseGap[i])...)
 		}
 	}
 	for prio := range s.PFC {
@@ -465,8 +466,10 @@ func (n *SwitchNode) Describe() []string {
 		lines = append(lines, fmt.Sprintf("lossy queues: up to %v of what is free of the shared buffer", s.Share))
 	}
 	if shared := s.Buffer - s.Reserved(); s.Lossless != 0xFF && shared < longest(s.MTU) {
-		lines = append(lines, fmt.Sprintf("warning: the buffer is %v, of which reserved parts leave %v: frames of lossy priorities "+
-			"are discarded, as CNPs and acknowledgements usually are (`buffer: %v` or more)", s.Buffer, shared, s.Reserved()+longest(s.MTU)))
+		lines = append(lines, fmt.Sprintf("warning: the buffer is %v, of which reserved parts leave %v: frames of "+
+			"lossy priorities "+
+			"are discarded, as CNPs and acknowledgements usually are (`buffer: %v` or more)",
+			s.Buffer, shared, s.Reserved()+longest(s.MTU)))
 	}
 	return append(lines, fmt.Sprintf("buffer %v in cells of %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Cell, s.Tail, s.MTU, s.Learn))
 }

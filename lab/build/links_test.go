@@ -232,13 +232,14 @@ func port(t *testing.T, n *Network, a, b string) int {
 	return p
 }
 
-// A frame that a slow link has begun delays the XOFF that is behind it, also when the link has become fast meanwhile and
-// frames come as fast: headroom is for these, too. Every change is at another moment of frames and pauses.
+// A frame that a slow link has begun delays the XOFF that is behind it, also when the link has become fast meanwhile
+// and frames come as fast: headroom is for these, too. Every change is at another moment of frames and pauses.
 func TestLinkBecomesFasterWithinAFrame(t *testing.T) {
 	var events strings.Builder
 	for i := range 100 {
 		at := 1000 + 237*i
-		fmt.Fprintf(&events, "- {at: %dus, link: S0>H0, rate: 2Gbps}\n- {at: %dus, link: S0>H0, rate: 400Gbps}\n", at, at+150+i/2)
+		fmt.Fprintf(&events, "- {at: %dus, link: S0>H0, rate: 2Gbps}\n", at)
+		fmt.Fprintf(&events, "- {at: %dus, link: S0>H0, rate: 400Gbps}\n", at+150+i/2)
 	}
 	n, w, e := built(t, `
 id: test/faster
@@ -265,13 +266,15 @@ func TestHeadroomOfLinksThatChange(t *testing.T) {
 	const usual = 3*1542 + 84 + 67*64 + 2500 // at 10 Gbit/s, with 1 us of cable each way
 	// A frame and an XOFF, 1626 B, take 13.008 us at 1 Gbit/s. Meanwhile so much comes at 10 Gbit/s, or at 5.
 	const slow, half = 13_008*10/8 - 1626, 13_008*5/8 - 1626
+	const to1, to5, to10 = "link: S1>S0, rate: 1Gbps}", "link: S1>S0, rate: 5Gbps}", "link: S1>S0, rate: 10Gbps}"
+	const fails = "link: S1>S0, rate: 0bps}"
 	for events, want := range map[string]units.Size{
-		"":                                    usual,
-		"{at: 1ms, link: S1>S0, rate: 1Gbps}": usual,
-		"{at: 1ms, link: S1>S0, rate: 0bps}, {at: 2ms, link: S1>S0, rate: 10Gbps}":                                     usual,
-		"{at: 1ms, link: S1>S0, rate: 1Gbps}, {at: 2ms, link: S1>S0, rate: 10Gbps}":                                    usual + slow,
-		"{at: 2ms, link: S1>S0, rate: 10Gbps}, {at: 1ms, link: S1>S0, rate: 1Gbps}":                                    usual + slow,
-		"{at: 1ms, link: S0>S1, rate: 1Gbps}, {at: 2ms, link: S1>S0, rate: 0bps}, {at: 3ms, link: S1>S0, rate: 5Gbps}": usual - 1250 + half,
+		"":                 usual,
+		"{at: 1ms, " + to1: usual,
+		"{at: 1ms, " + fails + ", {at: 2ms, " + to10:                                     usual,
+		"{at: 1ms, " + to1 + ", {at: 2ms, " + to10:                                       usual + slow,
+		"{at: 2ms, " + to10 + ", {at: 1ms, " + to1:                                       usual + slow,
+		"{at: 1ms, link: S0>S1, rate: 1Gbps}, {at: 2ms, " + fails + ", {at: 3ms, " + to5: usual - 1250 + half,
 	} {
 		n, _, _ := built(t, ring+"events: ["+events+"]\n")
 		for _, at := range [][2]string{{"S0", "S1"}, {"S1", "S0"}, {"S1", "S2"}} {

@@ -43,8 +43,10 @@ func Notes(e *experiment.Experiment) (lines []string, err error) {
 			c, ok := n.configs[i]
 			longest := units.Size(c.MTU + wire.EthernetLen + wire.VLANLen)
 			if shared := c.Buffer - c.Reserved(); ok && shared < longest {
-				return []string{fmt.Sprintf("note: xoff and headroom of the lossless priorities of %s leave %v of its buffer of %v: "+
-					"frames of lossy ones are discarded, as acknowledgements and CNPs are, and flows may never end (%v or more)",
+				return []string{fmt.Sprintf("note: xoff and headroom of the lossless priorities of %s leave %v of "+
+					"its buffer of %v: "+
+					"frames of lossy ones are discarded, as acknowledgements and CNPs are, and flows may never end "+
+					"(%v or more)",
 					n.Plan.Nodes[i].Name, shared, c.Buffer, c.Reserved()+longest)}, nil
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"photon/units"
 )
 
-// A buffer of which lossless priorities leave no room for a frame is remarked on if acknowledgements or CNPs have another:
-// they would never arrive. Two ports at 10 Gbit/s: each needs XOFF, three frames of 1518 B, an XOFF of 60 B, each with 24 B around it,
-// 67 quanta of 64 B, and 2.5 KB for 2 us of cable.
+// A buffer of which lossless priorities leave no room for a frame is remarked on if acknowledgements or CNPs have
+// another: they would never arrive. Two ports at 10 Gbit/s: each needs XOFF, three frames of 1518 B, an XOFF of 60 B,
+// each with 24 B around it, 67 quanta of 64 B, and 2.5 KB for 2 us of cable.
 func TestBuffersHaveRoomForAcknowledgements(t *testing.T) {
 	const reserved = 2 * (20_000 + 3*1542 + 84 + 67*64 + 2500)
 	for _, c := range []struct {

@@ -75,8 +75,8 @@ func (e *Experiment) checkCredits(plan *topology.Plan) error {
 	return e.checkSlowCredits(plan)
 }
 
-// checkSlowCredits finds events that make a link so slow that the next flow control packets are due before it has sent the
-// last ones: the period stays what it was, and nothing else would pass.
+// checkSlowCredits finds events that make a link so slow that the next flow control packets are due before it has sent
+// the last ones: the period stays what it was, and nothing else would pass.
 func (e *Experiment) checkSlowCredits(plan *topology.Plan) error {
 	for i := range e.Events {
 		ev := &e.Events[i]

@@ -7,8 +7,9 @@ import (
 	"photon/wire"
 )
 
-// checkPauses finds events that make a link so slow that a pause is over before the XOFF that is to prolong it has passed
-// a frame: both ends count quanta by the rate that the link had before, and what comes meanwhile has no headroom.
+// checkPauses finds events that make a link so slow that a pause is over before the XOFF that is to prolong it has
+// passed a frame: both ends count quanta by the rate that the link had before, and what comes meanwhile has no
+// headroom.
 func (e *Experiment) checkPauses(plan *topology.Plan) error {
 	if e.Parameters.Credits() != nil || e.Parameters.LosslessMask() == 0 {
 		return nil

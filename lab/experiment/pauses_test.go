@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A link that an event makes slow still gets an XOFF through in half of a pause, which both ends count by the rate that it
-// had. 65535 quanta of 512 bits are 335.5 us at 100 Gbit/s, and a frame of 9018 B, with 24 B around it, takes half of that
-// at 431.2 Mbit/s.
+// A link that an event makes slow still gets an XOFF through in half of a pause, which both ends count by the rate
+// that it had. 65535 quanta of 512 bits are 335.5 us at 100 Gbit/s, and a frame of 9018 B, with 24 B around it, takes
+// half of that at 431.2 Mbit/s.
 func TestEventsThatOutlastPauses(t *testing.T) {
 	const text = `id: test/slow
 title: a link becomes slow

@@ -107,8 +107,8 @@ measure: {sample: 10us, metrics: [{name: open, do: unfinished, flows: [f]}]}
 	}
 }
 
-// Lossless frames that are discarded for what the experiment does on purpose are no lost frames, but a note says how many
-// and for what: the headroom of a port whose XOFFs are lost, and what waited for a link that fails.
+// Lossless frames that are discarded for what the experiment does on purpose are no lost frames, but a note says how
+// many and for what: the headroom of a port whose XOFFs are lost, and what waited for a link that fails.
 func TestExcusedDiscardsAreNoted(t *testing.T) {
 	for _, c := range []struct{ besides, reason string }{
 		{"impair: [{link: S0>H0, rules: [{do: lose, frames: xoff}]}]", "(headroom)"},

@@ -259,7 +259,8 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		}
 	}
 	if excused != nil {
-		notes = append(notes, "switches discarded frames of lossless priorities because links fail or frames are impaired, "+
+		notes = append(notes, "switches discarded frames of lossless priorities because links fail or frames are "+
+			"impaired, "+
 			"and none of them counts as lost: "+strings.Join(excused, ", "))
 	}
 	notified, stopped, allowed := uint64(0), 0, units.Rate(0)
