@@ -48,6 +48,7 @@ type NICConfig struct {
 	PFC       pfc.Thresholds // what may wait of a lossless priority before an XOFF stops the peer
 	Pause     units.Time     // asked for by an XOFF; 0: the longest possible
 	Tail      units.Size     // of a lossy priority, no more may wait
+	Lossy     int            // frames of all lossy priorities, no more may wait, so that lossless ones find buffers; 0: any
 	ClearCE   bool           // the application does not see the network's marks
 	Receivers int            // most flows of which the notification point knows
 
@@ -83,8 +84,8 @@ func (c *NICConfig) Check() error {
 		return fmt.Errorf("release %v and notification period %v must not be negative", c.Release, c.Period)
 	case c.NPDelay < 0 || c.PauseDelay < 0:
 		return fmt.Errorf("delays of CNPs and of pauses, %v and %v, must not be negative", c.NPDelay, c.PauseDelay)
-	case c.Tail <= 0:
-		return fmt.Errorf("lossy queue %v must be positive", c.Tail)
+	case c.Tail <= 0 || c.Lossy < 0:
+		return fmt.Errorf("lossy queue %v must be positive, and %d frames of all not negative", c.Tail, c.Lossy)
 	}
 	for i, t := range c.Tenants {
 		if err := t.Validate(); err != nil {
@@ -147,6 +148,7 @@ type NIC struct {
 	peers   []appPeer
 	table   *flowtable.Table[appKey]
 	upCells cells
+	upLossy int // frames of lossy priorities in it
 	up      [pfc.Classes]frames
 	upReady uint8
 	cnpPrio uint8

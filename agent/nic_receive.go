@@ -157,7 +157,8 @@ func (n *NIC) give(f fabric.Frame, h *wire.Header) {
 		return
 	}
 	q := &n.up[f.Prio]
-	if n.config.Lossless>>f.Prio&1 == 0 && units.Size(q.bytes+int(f.Len)) > n.config.Tail {
+	lossy := n.config.Lossless>>f.Prio&1 == 0
+	if lossy && (units.Size(q.bytes+int(f.Len)) > n.config.Tail || n.config.Lossy > 0 && n.upLossy >= n.config.Lossy) {
 		n.discard(Wire, f, fabric.DropTail)
 		return
 	}
@@ -165,7 +166,9 @@ func (n *NIC) give(f fabric.Frame, h *wire.Header) {
 		n.discard(Wire, f, fabric.DropHeadroom)
 		return
 	}
-	n.upCells.push(q, f)
+	if n.upCells.push(q, f); lossy {
+		n.upLossy++
+	}
 	n.given[f.Prio]++
 	n.upReady |= 1 << f.Prio
 	p := &n.stats.Ports[Application].QueuePeak[f.Prio]

@@ -392,6 +392,26 @@ func TestNICSendsPFC(t *testing.T) {
 	expect(t, "counted", b.stats().Ports[agent.Wire].Ingress.Pauses[3], 1)
 }
 
+// However short lossy frames are and however many priorities they have, they leave frame buffers to lossless ones: so
+// many wait together, and when some are handed over others may.
+func TestNICBoundsLossyFrames(t *testing.T) {
+	b := newBench(t, func(c *agent.NICConfig) { c.Lossy = 40 })
+	short := func(dscp uint8, n int) {
+		for range n {
+			b.receive(agent.Wire, udpFrame(t, 2, 1, 5, 6, dscp, 20))
+		}
+	}
+	short(0, 30)
+	short(8, 30) // of another priority
+	expect(t, "dropped", b.discards(agent.Wire, fabric.DropTail), 20)
+	short(dscp26, 30)
+	expect(t, "dropped when lossless ones had come", b.discards(agent.Wire, fabric.DropTail), 20)
+	expect(t, "dropped of the lossless priority", b.discards(agent.Wire, fabric.DropHeadroom), 0)
+	expect(t, "handed over", len(b.transmit(agent.Application)), 70)
+	short(0, 41)
+	expect(t, "dropped again", b.discards(agent.Wire, fabric.DropTail), 21)
+}
+
 // Draining takes nothing more, and lets go what waits.
 func TestNICDrains(t *testing.T) {
 	b := newBench(t, nil)

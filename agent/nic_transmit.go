@@ -45,6 +45,9 @@ func (n *NIC) toApplication(now units.Time, burst []fabric.Frame) (filled int) {
 		if q.n == 0 {
 			n.upReady &^= 1 << prio
 		}
+		if n.config.Lossless>>prio&1 == 0 {
+			n.upLossy--
+		}
 		if n.in.Release(prio, int64(f.Len)) {
 			n.env.Wake(Wire, now)
 		}

@@ -282,7 +282,7 @@ func (c *Agent) AdminSocket() Admin {
 // Options are those of the world.
 func (c *Agent) Options() dpdk.Options {
 	if c.IsNIC() {
-		return c.DPDK.options(c.NICPorts(), c.App.Queue.Or(4096)+16384, c.NICMTUs()[agent.Wire])
+		return c.DPDK.options(c.NICPorts(), c.nicFrames(), c.NICMTUs()[agent.Wire])
 	}
 	return c.DPDK.options([]Port{c.Port}, 20_000, int(c.Payload.Or(1000))+100)
 }

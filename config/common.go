@@ -293,7 +293,8 @@ func (p PFC) watchdog() (pfc.WatchdogConfig, error) {
 // longest is the longest frame of an MTU, with its Ethernet header and a tag, without FCS.
 func longest(mtu int) units.Size { return units.Size(mtu + wire.EthernetLen + wire.VLANLen) }
 
-// headroom is what a port needs beyond XOFF, by cause.
+// headroom is what a port needs beyond XOFF, by cause. Its own MTU is of what it sends: what comes may be as long as
+// other ports let out.
 func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
 	cable := port.CableDelay.Or(defaultCable)
 	if port.Cable.IsSet() {
@@ -304,8 +305,20 @@ func (p PFC) headroom(port Port, rate units.Rate, mtu int) pfc.HeadroomParts {
 		ahead, inside = dpdk.Ahead(port.link(rate)), pfc.CardMACPHY
 	}
 	parts := pfc.HeadroomOf(rate, cable+port.Delay.V, p.Response.Or(defaultResponse), ahead, longest(mtu))
+	parts.Frames -= longest(mtu) - longest(cmp.Or(port.MTU.V, mtu))
 	parts.MACPHY = p.MACPHY.Or(inside)
 	return parts
+}
+
+// pauseGap is how far apart polls may be so that an XOFF is sent again before the peer goes on. The refresh may have to
+// wait behind a frame, and in a card behind what the card was given before.
+func (p PFC) pauseGap(port Port, rate units.Rate, mtu int) units.Time {
+	_, spare := pfc.Paused(p.Pause.V, rate)
+	if !port.virtual() {
+		spare -= dpdk.Ahead(port.link(rate))
+	}
+	frame := longest(cmp.Or(port.MTU.V, mtu)) + wire.Overhead
+	return max(0, spare-rate.Serialize(frame))
 }
 
 // build makes a scheme's parts; errors name the line of the parameter.

@@ -60,3 +60,97 @@ mtu: 9000
 		}
 	}
 }
+
+// An XOFF holds for 65535 times 512 bits at most, or for `pfc: pause`, and is sent again after half of that, behind a
+// frame at worst. A peer that polls further apart than the other half let go on meets a headroom that is in use.
+func TestPausesOutlastPolls(t *testing.T) {
+	const us = units.Microsecond
+	for _, c := range []struct {
+		pfc, rate string
+		pause     float64 // seconds
+		response  units.Time
+		warns     bool
+	}{
+		{"{}", "10Gbps", 65535 * 512 / 10e9, 100 * us, false},
+		{"{}", "100Gbps", 65535 * 512 / 100e9, 100 * us, false},
+		{"{}", "200Gbps", 65535 * 512 / 200e9, 100 * us, true},
+		{"{}", "400Gbps", 65535 * 512 / 400e9, 100 * us, true},
+		{"{response: 41us}", "400Gbps", 65535 * 512 / 400e9, 41 * us, false},
+		{"{response: 42us}", "400Gbps", 65535 * 512 / 400e9, 42 * us, true},
+		{"{pause: 10us}", "10Gbps", 10e-6, 100 * us, true},
+		{"{pause: 10us, headroom: 1MB}", "10Gbps", 10e-6, 100 * us, true},
+		{"{pause: 204us}", "10Gbps", 204e-6, 100 * us, false}, // a frame of 1542 bytes takes 1.2 us
+		{"{pause: 202us}", "10Gbps", 202e-6, 100 * us, true},
+		{"{pause: 10us, priorities: []}", "10Gbps", 10e-6, 100 * us, false},
+	} {
+		s := parse(t, "ports: [{device: net_null0}, {device: net_null1}]\nrate: "+c.rate+"\npfc: "+c.pfc+"\n")
+		n, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		if warns := strings.Contains(said, "warning: an XOFF pauses the peer of port 0 for "); warns != c.warns {
+			t.Errorf("%s at %s warns: %v\n%s", c.pfc, c.rate, warns, said)
+		}
+		_, headroom := s.LinkAt(0, 0, n.Config.Cell)
+		rate := float64(n.Config.Ports[0].Link.Rate)
+		want := c.pause/2 - 1542*8/rate
+		g := s.GapAt(0, 0, 0, headroom, n.Config.Cell)
+		if got := g.Pause.Seconds(); got < want*0.99-60e-9 || got > want*1.01+60e-9 {
+			t.Errorf("%s at %s: polls may be %v apart, not %v s", c.pfc, c.rate, g.Pause, want)
+		}
+		if short := g.Survived() < c.response; c.warns && (!short || !strings.Contains(g.String(), "may go on")) {
+			t.Errorf("%s at %s: %v", c.pfc, c.rate, g)
+		}
+	}
+}
+
+// What comes through a port may be as long as any other port lets out: a port's own MTU is that of the frame behind
+// which its XOFF waits, one of the three that headroom is for.
+func TestHeadroomOfAPortWithShorterFrames(t *testing.T) {
+	at := func(ports string) (parts []units.Size) {
+		n, err := parse(t, "ports: "+ports+"\nmtu: 9000\nrate: 10Gbps\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range n.Config.Ports {
+			if p.Headroom != n.Headroom[i].Sum() {
+				t.Errorf("%s: port %d has %v", ports, i, p.Headroom)
+			}
+			parts = append(parts, n.Headroom[i].Frames)
+		}
+		return parts
+	}
+	const short, long = 1500 + 18 + 24, 9000 + 18 + 24
+	if got := at("[{device: net_null0, mtu: 1500}, {device: net_null1}]"); got[0] != short+2*long || got[1] != 3*long {
+		t.Errorf("%v", got)
+	}
+}
+
+// A buffer of which the reserved parts leave no room for a frame is accepted with a warning, if some priority is lossy.
+func TestBuffersThatHaveRoomForLossyFrames(t *testing.T) {
+	at := func(buffer units.Size, priorities string) (said string, reserved units.Size) {
+		text := "ports: [{device: net_null0}, {device: net_null1}]\nrate: 10Gbps\npfc: {headroom: 200KB, xoff: " +
+			"10KB, priorities: "
+		n, err := parse(t, text+priorities+"}\nbuffer: "+buffer.String()+"\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(n.Describe(), "\n"), n.Config.Reserved()
+	}
+	for _, c := range []struct {
+		buffer     units.Size
+		priorities string
+		warns      bool
+	}{
+		{420 * units.KB, "[3]", true},
+		{421517, "[3]", true},
+		{421518, "[3]", false},
+		{3360 * units.KB, "[0, 1, 2, 3, 4, 5, 6, 7]", false},
+	} {
+		said, reserved := at(c.buffer, c.priorities)
+		if warns := strings.Contains(said, "warning: the buffer is "); warns != c.warns {
+			t.Errorf("%v, reserved %v, warns: %v\n%s", c.buffer, reserved, warns, said)
+		}
+	}
+}

@@ -232,6 +232,7 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 		Flows: a.Flows.Or(4096), FlowQueue: a.FlowQueue.Or(256), Queue: a.Queue.Or(4096), Age: a.Age.Or(10 * units.Second), Release: a.Release.Or(2 * units.Second),
 		Pause: c.PFC.Pause.V, Tail: a.Lossy.Or(units.MB), Receivers: c.Receive.Or(4096),
 	}}
+	n.Config.Lossy = max(leastLossy, int(n.Config.Tail/256))
 	s := &n.Config
 	if err := c.nicPauses(s); err != nil {
 		return nil, err
@@ -251,7 +252,71 @@ func (c *Agent) resolveNIC(devices []dpdk.Device) (*NICNode, error) {
 	if s.PFC.Headroom < units.Size(s.MTU) {
 		return nil, fail(c.PFC.Headroom, "headroom %v is less than a frame, %d B", s.PFC.Headroom, s.MTU)
 	}
+	n.warnings = append(n.warnings, c.nicWarnings(s, devices)...)
 	return n, nil
+}
+
+// nicWarnings are about pauses of the NIC that do not keep its peer from overrunning it.
+func (c *Agent) nicWarnings(s *agent.NICConfig, devices []dpdk.Device) (lines []string) {
+	if s.Lossless == 0 {
+		return nil
+	}
+	if need := c.PFC.headroom(c.Port, s.Link.Rate, s.MTU).Sum(); s.PFC.Headroom < need {
+		lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than the %v that the wire port needs; "+
+			"lossless frames may be "+
+			"lost when its peer is paused", s.PFC.Headroom, need))
+	}
+	if n := c.worldFrames() + shortFrames(s); devices != nil || c.DPDK.Frames.IsSet() {
+		if have := c.frames(); have < n {
+			lines = append(lines, fmt.Sprintf("  warning: %d frame buffers are fewer than the %d that short frames "+
+				"of lossless priorities "+
+				"may need; they may be lost if the application does not take them (`dpdk: {frames: %d}`)", have, n, n))
+		}
+	}
+	response, gap := c.PFC.Response.Or(defaultResponse), c.PFC.pauseGap(c.Port, s.Link.Rate, s.MTU)
+	return append(lines, warnOfPause("the wire port", s.Pause, s.Link.Rate, response, gap)...)
+}
+
+// leastLossy is how many frames of lossy priorities may wait for an application together, unless `lossy_queue` is
+// large.
+const leastLossy = 8192
+
+// shortFrames is how many frames may wait in a NIC if they are the shortest: before the headroom of each lossless
+// priority is full, of all lossy ones, and for the wire.
+func shortFrames(s *agent.NICConfig) (n int) {
+	for prio := range pfc.Classes {
+		if s.Lossless>>prio&1 != 0 {
+			n += int((s.PFC.XOFF+s.PFC.Headroom)/wire.MinFrameLen) + 1
+		}
+	}
+	return n + s.Lossy + s.Queue
+}
+
+// nicFrames is how many frame buffers a NIC has: as many as may wait in it and in the rings of its devices, however
+// short they are. Without a free one no XOFF could be sent. The rate of a card is not known yet.
+func (c *Agent) nicFrames() int {
+	usual := c.App.Queue.Or(4096) + 16384
+	if n, err := c.resolveNIC(nil); err == nil {
+		return max(usual, c.worldFrames()+shortFrames(&n.Config))
+	}
+	return usual
+}
+
+// frames is how many there are.
+func (c *Agent) frames() int {
+	if f := c.DPDK.Frames; f.IsSet() { // and what may wait is just being worked out
+		return f.V
+	}
+	return c.nicFrames()
+}
+
+// worldFrames is how many of them rings and workers hold.
+func (c *Agent) worldFrames() int {
+	var devices []string
+	for _, p := range c.NICPorts() {
+		devices = append(devices, p.Device.V)
+	}
+	return dpdk.WorldBuffers(devices, c.DPDK.Workers.Or(1), 0)
 }
 
 // nicPauses works out when a NIC pauses its peer, and how late it obeys.

@@ -299,3 +299,72 @@ func TestNICsThatNeedANICAtTheOtherEnd(t *testing.T) {
 		}
 	}
 }
+
+// A NIC warns as a switch does of a headroom that is too small, and of pauses that end before polls prolong them. It
+// needs three frames of 1518 B and an XOFF of 60 B, each with 24 B around it, 67 quanta of 64 B, 1250 B for 100 m of
+// cable twice, and 125 KB for 100 us, at 10 Gbit/s.
+func TestNICWarnsOfPauses(t *testing.T) {
+	const needed = 3*1542 + 84 + 67*64 + 1250 + 125_000
+	const short, over = "warning: headroom ", "warning: an XOFF pauses the peer of the wire port for "
+	for pfc, want := range map[string]string{
+		"{}": "", fmt.Sprintf("{headroom: %dB}", needed): "",
+		fmt.Sprintf("{headroom: %dB}", needed-1):  short,
+		"{pause: 10us}":                           over,
+		"{pause: 10us, response: 3us}":            "",
+		"{headroom: 2KB, priorities: []}":         "",
+		"{pause: 10us, response: 5us, xoff: 9KB}": over,
+	} {
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: "+
+			"net_tap0}\n"+
+			"scheme: {name: none}\npfc: "+pfc+"\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		for _, warning := range []string{short, over} {
+			if says := strings.Contains(said, warning); says != (warning == want) {
+				t.Errorf("%s: says %q: %v\n%s", pfc, warning, says, said)
+			}
+		}
+	}
+}
+
+// A NIC has frame buffers for whatever waits in it, however short: lossless frames up to the last byte of headroom,
+// 8192 lossy ones or one for each 256 bytes of `lossy_queue`, those that wait for the wire, and 1024 in each ring of
+// its devices. With fewer, by `dpdk: {frames: N}`, it warns.
+func TestNICHasFrameBuffersForShortFrames(t *testing.T) {
+	const headroom = 3*1542 + 84 + 67*64 + 1250 + 125_000
+	for text, least := range map[string]int{
+		"":                                       (512_000+headroom)/60 + 8192 + 4096 + 4*1024,
+		"pfc: {xoff: 4MB}\n":                     (4_000_000+headroom)/60 + 8192 + 4096 + 4*1024,
+		"pfc: {priorities: [3, 4], xoff: 1MB}\n": 2*(1_000_000+headroom)/60 + 8192 + 4096 + 4*1024,
+		"pfc: {headroom: 3MB, xoff: 1MB}\n":      4_000_000/60 + 8192 + 4096 + 4*1024,
+		"pfc: {priorities: []}\n":                8192 + 4096 + 4*1024,
+		"pfc: {xoff: 4MB}\ndpdk: {frames: 40000}\n":      0,
+		"pfc: {xoff: 4MB}\ndpdk: {frames: 120000}\n":     0,
+		"pfc: {priorities: []}\ndpdk: {frames: 18000}\n": 0,
+	} {
+		_, c, err := readAgent(t, "port: {device: net_null0, rate: 10Gbps}\nrole: nic\napplication: {device: "+
+			"net_tap0}\n"+
+			"scheme: {name: none}\n"+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Options().Frames; least > 0 && (got < least || got > least+16384) {
+			t.Errorf("%q: %d frame buffers, at least %d may be in use", text, got, least)
+		}
+		n, err := c.ResolveNIC(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		warns := strings.Contains(said, "warning: 40000 frame buffers are fewer than ")
+		if warns != strings.Contains(text, "40000") || strings.Count(said, "frame buffers are fewer") > 1 {
+			t.Errorf("%q: %s", text, said)
+		}
+	}
+}

@@ -100,12 +100,14 @@ func (c *Switch) placed(n *SwitchNode) *SwitchNode {
 	s.Ports = make([]dataplane.PortConfig, c.running.Places)
 	n.Links, n.Workers = make([]fabric.Link, len(s.Ports)), make([]int, len(s.Ports))
 	n.Headroom = make([]pfc.HeadroomParts, len(s.Ports))
+	gaps := n.PauseGap
+	n.PauseGap = make([]units.Time, len(s.Ports))
 	for i := range s.Ports {
 		s.Ports[i].Vacant = true
 	}
 	for i, at := range c.running.At {
 		s.Ports[at.Number], n.Links[at.Number] = ports[i], links[i]
-		n.Workers[at.Number], n.Headroom[at.Number] = workers[i], headroom[i]
+		n.Workers[at.Number], n.Headroom[at.Number], n.PauseGap[at.Number] = workers[i], headroom[i], gaps[i]
 	}
 	move := func(list []uint16) {
 		for i := range list {

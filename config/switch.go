@@ -93,6 +93,9 @@ type SwitchNode struct {
 	Workers []int            // of each port
 	// Headroom is what each port needs, by cause; the configuration may say otherwise.
 	Headroom []pfc.HeadroomParts
+	// PauseGap is how far apart polls may be so that each port's peer stays paused, and Response how far they are.
+	PauseGap []units.Time
+	Response units.Time
 }
 
 // Check finds what can be known without opening devices.
@@ -209,7 +212,7 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 	if w := c.DPDK.Workers; w.Or(1) > len(c.Ports) {
 		return nil, fail(w, "%d workers for %d ports: each port has one worker, so there are no more of them than ports", w.V, len(c.Ports))
 	}
-	n := &SwitchNode{}
+	n := &SwitchNode{Response: c.PFC.Response.Or(defaultResponse)}
 	s := &n.Config
 	if err := c.common(s, cell); err != nil {
 		return nil, err
@@ -297,8 +300,8 @@ func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dp
 	}
 	rate := p.rate(d.Rate)
 	network.Line, network.Rates = max(network.Line, rate), append(network.Rates, rate)
-	parts := c.PFC.headroom(p, rate, cmp.Or(p.MTU.V, s.MTU)).InCells(s.Cell)
-	n.Headroom = append(n.Headroom, parts)
+	parts := c.PFC.headroom(p, rate, s.MTU).InCells(s.Cell)
+	n.Headroom, n.PauseGap = append(n.Headroom, parts), append(n.PauseGap, c.PFC.pauseGap(p, rate, s.MTU))
 	headroom := c.PFC.Headroom.Or(parts.Sum())
 	worker := c.workerOf(i)
 	limits, err := c.limits(p, s.MTU)
@@ -416,7 +419,7 @@ func (n *SwitchNode) Describe() []string {
 		}
 		h := n.Headroom[i]
 		lines = append(lines, fmt.Sprintf("port %d: %v, worker %d, headroom %v", i, p.Link.Rate, p.Worker, p.Headroom))
-		if i > 0 && h == n.Headroom[i-1] && p.Headroom == s.Ports[i-1].Headroom {
+		if i > 0 && h == n.Headroom[i-1] && p.Headroom == s.Ports[i-1].Headroom && n.PauseGap[i] == n.PauseGap[i-1] {
 			continue
 		}
 		why := "  computed"
@@ -426,6 +429,10 @@ func (n *SwitchNode) Describe() []string {
 		lines = append(lines, fmt.Sprintf("%s: frames %v, XOFF %v, peer's response %v, cable %v, own response %v, transmit ring %v, MAC and PHY %v, cells %v", why, h.Frames, h.Pause, h.Peer, h.Cable, h.Own, h.Ring, h.MACPHY, h.Cells))
 		if p.Headroom < h.Sum() {
 			lines = append(lines, fmt.Sprintf("  warning: headroom %v is less than what port %d needs; lossless frames may be lost when its peer is paused", p.Headroom, i))
+		}
+		if s.Accounts(i) != 0 {
+			name := fmt.Sprintf("port %d", i)
+			lines = append(lines, warnOfPause(name, s.Pause, p.Link.Rate, n.Response, n.PauseGap[i])...)
 		}
 	}
 	for prio := range s.PFC {
@@ -457,6 +464,12 @@ func (n *SwitchNode) Describe() []string {
 	lines = append(lines, describeForwarding(s)...)
 	if s.Share > 0 {
 		lines = append(lines, fmt.Sprintf("lossy queues: up to %v of what is free of the shared buffer", s.Share))
+	}
+	if shared := s.Buffer - s.Reserved(); s.Lossless != 0xFF && shared < longest(s.MTU) {
+		lines = append(lines, fmt.Sprintf("warning: the buffer is %v, of which reserved parts leave %v: frames of "+
+			"lossy priorities "+
+			"are discarded, as CNPs and acknowledgements usually are (`buffer: %v` or more)",
+			s.Buffer, shared, s.Reserved()+longest(s.MTU)))
 	}
 	return append(lines, fmt.Sprintf("buffer %v in cells of %v, lossy queues %v, mtu %d, learning %v", s.Buffer, s.Cell, s.Tail, s.MTU, s.Learn))
 }

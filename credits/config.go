@@ -40,8 +40,8 @@ func (c *Config) update() uint16 {
 	return uint16(max(1, min(whole, cmp.Or(int64(c.Update)/Block, whole/16))))
 }
 
-// period is that of a link of a rate. A symbol is a byte on each of its four lanes.
-func (c *Config) period(rate units.Rate) units.Time {
+// PeriodAt is the period on a link of a rate. A symbol is a byte on each of its four lanes.
+func (c *Config) PeriodAt(rate units.Rate) units.Time {
 	return cmp.Or(c.Period, rate.Serialize(65536*4))
 }
 

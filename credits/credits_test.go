@@ -253,7 +253,8 @@ func TestPacketsThatAreNone(t *testing.T) {
 // sooner after a sixteenth of the buffer, or a block.
 func TestDefaults(t *testing.T) {
 	c := Config{Buffer: 5 * Block}
-	if got, want := c.period(10*units.Gbps), 65536*units.Time(4*8)*units.Second/units.Time(10*units.Gbps); got != want {
+	const symbols = 65536 * units.Time(4*8)
+	if got, want := c.PeriodAt(10*units.Gbps), symbols*units.Second/units.Time(10*units.Gbps); got != want {
 		t.Errorf("period %v, want %v", got, want)
 	}
 	for buffer, want := range map[units.Size]uint16{5 * Block: 1, 64 * Block: 4, 100_000 * Block: most / 16} {

@@ -70,7 +70,7 @@ func NewPort(c Config, lanes uint8, rate units.Rate, longest int) *Port {
 func (p *Port) Scratch() []Packet { return p.scratch[:0] }
 
 // SetRate changes the rate of the link, by which the period goes.
-func (p *Port) SetRate(rate units.Rate) { p.period = p.config.period(rate) }
+func (p *Port) SetRate(rate units.Rate) { p.period = p.config.PeriodAt(rate) }
 
 // Begin resets the port for a new peer: nothing was sent or received. Packets that wait keep waiting.
 func (p *Port) Begin(now units.Time) {

@@ -222,7 +222,7 @@ func (d *daemon) gaps(conf *config.Switch, devices []dpdk.Device) (least config.
 func (d *daemon) logGap(g config.Gap) {
 	switch {
 	case g == config.Gap{}: // nothing to survive
-	case g.Ring < g.Headroom:
+	case g.Short():
 		d.log.Warn(g)
 	default:
 		d.log.Info(g)

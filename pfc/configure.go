@@ -56,13 +56,25 @@ func (g *Ingress) Restart(now units.Time, enabled uint8, whole bool) {
 func (g *Ingress) CheckXOFF() { g.xoffCheck |= g.enabled }
 
 func (g *Ingress) setPause(pause units.Time, rate units.Rate) {
-	g.quanta = MaxQuanta
-	if pause > 0 {
-		g.quanta = max(1, Quanta(pause, rate))
-	}
+	g.quanta = quantaOf(pause, rate)
 	// Half of the pause is left for the refresh to queue behind a frame, to
 	// travel, and to be late by a poll.
 	g.interval = Duration(g.quanta, rate) / 2
+}
+
+// quantaOf is what an XOFF asks for by IngressConfig's Pause.
+func quantaOf(pause units.Time, rate units.Rate) uint16 {
+	if pause > 0 {
+		return max(1, Quanta(pause, rate))
+	}
+	return MaxQuanta
+}
+
+// Paused is how long an XOFF pauses the peer on a link of rate r by IngressConfig's Pause, and spare how much later
+// than at its time the refresh may reach the peer without that it goes on meanwhile.
+func Paused(pause units.Time, r units.Rate) (lasts, spare units.Time) {
+	lasts = Duration(quantaOf(pause, r), r)
+	return lasts, lasts - lasts/2
 }
 
 // StopPeer has the peer paused from now on, whatever is buffered, until ResumePeer, and whatever is configured

@@ -51,13 +51,15 @@ func HeadroomOf(r units.Rate, delay, own, ahead units.Time, longest units.Size) 
 }
 
 // InCells is the same in a buffer of cells, where a frame takes whole ones: the worst that can arrive
-// are frames of the shortest kind, each of which takes a cell or more and is on the wire for less.
-// Cells of at most what such a frame has on the wire change nothing.
+// are frames that take most for their time on the wire. These are the shortest there are, or those with one byte more
+// than fits into as many cells as these take.
 func (h HeadroomParts) InCells(cell units.Size) HeadroomParts {
-	const onWire = wire.MinFrameLen + wire.Overhead
-	if taken := (wire.MinFrameLen + cell - 1) / max(cell, 1) * cell; taken > onWire {
-		h.Cells = 0
-		h.Cells = (h.Sum()*taken+onWire-1)/onWire - h.Sum()
+	cell, h.Cells = max(cell, 1), 0
+	bytes := h.Sum()
+	n := (wire.MinFrameLen + cell - 1) / cell
+	for _, worst := range []struct{ length, cells units.Size }{{wire.MinFrameLen, n}, {n*cell + 1, n + 1}} {
+		onWire := worst.length + wire.Overhead
+		h.Cells = max(h.Cells, (bytes*worst.cells*cell+onWire-1)/onWire-bytes)
 	}
 	return h
 }

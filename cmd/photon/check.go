@@ -150,7 +150,8 @@ func check(file string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return e.Describe(), nil
+		notes, err := build.Notes(e)
+		return append(e.Describe(), notes...), err
 	case testbedFile:
 		b, err := testbed.Read(file)
 		if err != nil {

@@ -1,14 +1,18 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"maps"
+	"slices"
 
 	"photon/dataplane"
 	"photon/fabric"
 	"photon/lab/experiment"
 	"photon/lab/topology"
+	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
 // linked is a switch whose links can fail while it runs.
@@ -65,12 +69,22 @@ func bothEnds(plan *topology.Plan, places []experiment.Place) (ends []experiment
 	return ends
 }
 
-// fastest are the highest rates that events give the links of ports.
-func fastest(e *experiment.Experiment, plan *topology.Plan) (map[experiment.Place]units.Rate, error) {
-	rates := map[experiment.Place]units.Rate{}
-	for i := range e.Events {
-		ev := &e.Events[i]
-		if !ev.Link.IsSet() {
+// speed is a rate that a link has from some moment on, and how much longer than at that rate the XOFF may take that is
+// then behind a frame: the frame was begun when the link was slower.
+type speed struct {
+	rate   units.Rate
+	behind units.Time
+}
+
+// speeds are the rates that events give the links of ports: headroom is for what may come then.
+func speeds(e *experiment.Experiment, plan *topology.Plan) (map[experiment.Place][]speed, error) {
+	list, slowest := map[experiment.Place][]speed{}, map[experiment.Place]units.Rate{}
+	events := slices.Clone(e.Events)
+	slices.SortStableFunc(events, func(a, b experiment.Event) int { return cmp.Compare(a.At.V, b.At.V) })
+	longest := int(e.Parameters.MTU.Value.V) + wire.EthernetLen + wire.VLANLen
+	for i := range events {
+		ev := &events[i]
+		if !ev.Link.IsSet() || ev.Rate.V <= 0 {
 			continue
 		}
 		places, err := ev.Places(plan)
@@ -78,10 +92,17 @@ func fastest(e *experiment.Experiment, plan *topology.Plan) (map[experiment.Plac
 			return nil, err
 		}
 		for _, at := range bothEnds(plan, places) {
-			rates[at] = max(rates[at], ev.Rate.V)
+			link := plan.Nodes[at.Node].Ends[at.Port].Link
+			takes := func(rate units.Rate) units.Time {
+				link.Rate = rate
+				return link.Serialize(longest) + link.Serialize(pfc.FrameLen)
+			}
+			slow := cmp.Or(slowest[at], link.Rate)
+			list[at] = append(list[at], speed{ev.Rate.V, max(0, takes(slow)-takes(ev.Rate.V))})
+			slowest[at] = min(slow, ev.Rate.V)
 		}
 	}
-	return rates, nil
+	return list, nil
 }
 
 // converged has the routes follow the first event of a link that they have not followed.

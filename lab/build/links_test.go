@@ -231,3 +231,61 @@ func port(t *testing.T, n *Network, a, b string) int {
 	}
 	return p
 }
+
+// A frame that a slow link has begun delays the XOFF that is behind it, also when the link has become fast meanwhile
+// and frames come as fast: headroom is for these, too. Every change is at another moment of frames and pauses.
+func TestLinkBecomesFasterWithinAFrame(t *testing.T) {
+	var events strings.Builder
+	for i := range 100 {
+		at := 1000 + 237*i
+		fmt.Fprintf(&events, "- {at: %dus, link: S0>H0, rate: 2Gbps}\n", at)
+		fmt.Fprintf(&events, "- {at: %dus, link: S0>H0, rate: 400Gbps}\n", at+150+i/2)
+	}
+	n, w, e := built(t, `
+id: test/faster
+title: a link becomes slow and fast again
+duration: 26ms
+topology: {kind: star, hosts: 6}
+parameters: {link_rate: 400Gbps, host_delay: 1us, trunk_delay: 1us, payload: 8192B, mtu: 9000B, priority: 3, xoff: 40KB,
+  buffer: 16MB}
+flows: [{name: in, from: H0, to: H2}, {name: others, from: H3..H5, to: H2}, {name: back, from: H1, to: H0}]
+schemes: [none]
+measure: {sample: 10us}
+events:
+`+events.String())
+	if err := w.Run(t.Context(), e.Duration); err != nil {
+		t.Fatal(err)
+	}
+	if lost := n.Losses(); lost != nil || n.Pauses() == 0 {
+		t.Errorf("lost %v, with %d pauses", lost, n.Pauses())
+	}
+}
+
+// Links that only become slower, or were never slower than now, need no more headroom for it.
+func TestHeadroomOfLinksThatChange(t *testing.T) {
+	const usual = 3*1542 + 84 + 67*64 + 2500 // at 10 Gbit/s, with 1 us of cable each way
+	// A frame and an XOFF, 1626 B, take 13.008 us at 1 Gbit/s. Meanwhile so much comes at 10 Gbit/s, or at 5.
+	const slow, half = 13_008*10/8 - 1626, 13_008*5/8 - 1626
+	const to1, to5, to10 = "link: S1>S0, rate: 1Gbps}", "link: S1>S0, rate: 5Gbps}", "link: S1>S0, rate: 10Gbps}"
+	const fails = "link: S1>S0, rate: 0bps}"
+	for events, want := range map[string]units.Size{
+		"":                 usual,
+		"{at: 1ms, " + to1: usual,
+		"{at: 1ms, " + fails + ", {at: 2ms, " + to10:                                     usual,
+		"{at: 1ms, " + to1 + ", {at: 2ms, " + to10:                                       usual + slow,
+		"{at: 2ms, " + to10 + ", {at: 1ms, " + to1:                                       usual + slow,
+		"{at: 1ms, link: S0>S1, rate: 1Gbps}, {at: 2ms, " + fails + ", {at: 3ms, " + to5: usual - 1250 + half,
+	} {
+		n, _, _ := built(t, ring+"events: ["+events+"]\n")
+		for _, at := range [][2]string{{"S0", "S1"}, {"S1", "S0"}, {"S1", "S2"}} {
+			want := want
+			if at[1] == "S2" {
+				want = usual
+			}
+			got := n.configs[mustFind(t, n, at[0])].Ports[port(t, n, at[0], at[1])].Headroom
+			if got < want || got > want+2 { // times are whole picoseconds
+				t.Errorf("%s: %s>%s has %v, want %v", events, at[0], at[1], got, want)
+			}
+		}
+	}
+}

@@ -5,7 +5,10 @@ import (
 	"math/bits"
 
 	"photon/fabric"
+	"photon/lab/experiment"
+	"photon/sim"
 	"photon/units"
+	"photon/wire"
 )
 
 // Loss is what a lossless priority of a port lost for one reason.
@@ -23,6 +26,32 @@ func (l Loss) String() string {
 		s += fmt.Sprintf(", the first at %v", l.At)
 	}
 	return s
+}
+
+// Notes are what an experiment's file is accepted with, although the author may not mean it: buffers of which lossless
+// priorities leave no room for a frame of another, so that no acknowledgement ever passes, or no CNP.
+func Notes(e *experiment.Experiment) (lines []string, err error) {
+	for _, v := range e.Variants() {
+		n, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{})
+		if err != nil {
+			return nil, err
+		}
+		if n.Lossless>>n.acknowledged&1 != 0 && n.Lossless>>(CNPDSCP>>3)&1 != 0 {
+			continue
+		}
+		for i := range n.Plan.Nodes {
+			c, ok := n.configs[i]
+			longest := units.Size(c.MTU + wire.EthernetLen + wire.VLANLen)
+			if shared := c.Buffer - c.Reserved(); ok && shared < longest {
+				return []string{fmt.Sprintf("note: xoff and headroom of the lossless priorities of %s leave %v of "+
+					"its buffer of %v: "+
+					"frames of lossy ones are discarded, as acknowledgements and CNPs are, and flows may never end "+
+					"(%v or more)",
+					n.Plan.Nodes[i].Name, shared, c.Buffer, c.Reserved()+longest)}, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // Losses are what Lost counts, by node, port, priority and reason.
@@ -58,6 +87,25 @@ func (n *Network) excused() (set [fabric.Reasons]bool) {
 	set[fabric.DropUnknown], set[fabric.DropSequence] = n.stops || again, again
 	set[fabric.DropBadICRC], set[fabric.DropHeadroom] = spoilt, spoilt // an XOFF may have been lost, too
 	return set
+}
+
+// Excused is what switches discarded of lossless priorities for a reason that the experiment gives them, by reason: no
+// loss of theirs, but lost.
+func (n *Network) Excused() (by [fabric.Reasons]uint64) {
+	now, excused := n.World.Now(), n.excused()
+	for _, s := range n.Switches {
+		st := s.Stats(now)
+		for port := range st.Ports {
+			for why, discards := range st.Ports[port].Discards {
+				for prio, frames := range discards {
+					if excused[why] && n.Lossless>>prio&1 != 0 {
+						by[why] += frames
+					}
+				}
+			}
+		}
+	}
+	return by
 }
 
 // timeouts is how often senders sent again because nothing was acknowledged in time.

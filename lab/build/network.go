@@ -38,23 +38,23 @@ type Network struct {
 
 	acknowledged int // the priority of acknowledgements
 
-	inOrder     []Host                          // the hosts by node of the plan: see Collect
-	shares      map[uint32]marking.Share        // by flow hash
-	due         dueHeap                         // flows that hosts do not know of yet
-	over        []int32                         // that ended, and whose receivers know of them still
-	configs     map[int]dataplane.SwitchConfig  // of switches, as they are now
-	down        topology.Down                   // links that failed
-	failed      bool                            // one of them ever did
-	fastest     map[experiment.Place]units.Rate // that events give links: headroom is for what may come then
-	converging  []topology.Down                 // links that were down at each event that routes have not followed
-	convergence units.Time                      // of routes
-	overtakes   bool                            // packets of a flow may overtake each other
-	stops       bool                            // flows are stopped
-	weighted    bool                            // paths are chosen by what they can carry
-	fault       error                           // of an event during the run
-	faults      sync.Mutex                      // hosts may run at the same time
-	waits       *waits                          // nil: no flow waits for another
-	forgetful   bool                            // receivers are to forget flows that have ended
+	inOrder     []Host                         // the hosts by node of the plan: see Collect
+	shares      map[uint32]marking.Share       // by flow hash
+	due         dueHeap                        // flows that hosts do not know of yet
+	over        []int32                        // that ended, and whose receivers know of them still
+	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
+	down        topology.Down                  // links that failed
+	failed      bool                           // one of them ever did
+	speeds      map[experiment.Place][]speed   // that events give links: headroom is for what may come then
+	converging  []topology.Down                // links that were down at each event that routes have not followed
+	convergence units.Time                     // of routes
+	overtakes   bool                           // packets of a flow may overtake each other
+	stops       bool                           // flows are stopped
+	weighted    bool                           // paths are chosen by what they can carry
+	fault       error                          // of an event during the run
+	faults      sync.Mutex                     // hosts may run at the same time
+	waits       *waits                         // nil: no flow waits for another
+	forgetful   bool                           // receivers are to forget flows that have ended
 	observer    Observer
 	impaired    map[int]map[int]impair.Spec // ports of nodes
 	recorded    bool                        // nothing runs in its world: counters of whole hosts are not there
@@ -152,7 +152,7 @@ func Build(e *experiment.Experiment, w fabric.World, use experiment.SchemeUse, s
 	if n.impaired, err = e.Impairments(p, seed); err != nil {
 		return nil, err
 	}
-	if n.fastest, err = fastest(e, p); err != nil {
+	if n.speeds, err = speeds(e, p); err != nil {
 		return nil, err
 	}
 	n.stops = flows.Stops
@@ -328,10 +328,14 @@ func (n *Network) addSwitch(
 		if n.Plan.Nodes[end.Node].Host {
 			response = p.PauseDelay.Value.V
 		}
-		rate := max(end.Link.Rate, n.fastest[experiment.Place{Node: i, Port: port}])
+		longest := p.MTU.Value.V + wire.EthernetLen + wire.VLANLen
+		headroom := pfc.Headroom(end.Link.Rate, end.Link.Delay, response, longest)
+		for _, v := range n.speeds[experiment.Place{Node: i, Port: port}] {
+			headroom = max(headroom, pfc.Headroom(v.rate, end.Link.Delay, response+v.behind, longest))
+		}
 		c.Ports = append(c.Ports, dataplane.PortConfig{
 			MAC: topology.MAC(i, port), Link: end.Link, LossyLimit: p.LossyIngress.Value.V, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
-			Headroom: pfc.Headroom(rate, end.Link.Delay, response, p.MTU.Value.V+wire.EthernetLen+wire.VLANLen),
+			Headroom: headroom,
 		})
 	}
 	c.Static = static(n.Plan, routes, i)

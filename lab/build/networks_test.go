@@ -436,6 +436,9 @@ func (c *randomNetwork) judge(n *Network, w *sim.World, seen map[string]*witness
 	if err := w.Audit(); err != nil {
 		return err
 	}
+	if err := c.agree(n, w); err != nil {
+		return err
+	}
 	dropping, ignoring := c.watchdog.Detect > 0 && c.watchdog.Action == pfc.Drop, c.watchdog.Detect > 0 && c.watchdog.Action == pfc.Forward
 	late := c.ended > 67*units.Millisecond // a flow that waits so long is sent again, whether or not anything was lost
 	broken := c.fails[1] > 0 || dropping || ignoring || late

@@ -455,6 +455,9 @@ func (e *Experiment) checkEvents(plan *topology.Plan) error {
 	if err := e.checkCredits(plan); err != nil {
 		return err
 	}
+	if err := e.checkPauses(plan); err != nil {
+		return err
+	}
 	return e.checkFailures(plan)
 }
 

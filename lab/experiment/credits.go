@@ -69,7 +69,35 @@ func (e *Experiment) checkCredits(plan *topology.Plan) error {
 			}
 		}
 	}
-	return e.checkPeriod(plan)
+	if err := e.checkPeriod(plan); err != nil {
+		return err
+	}
+	return e.checkSlowCredits(plan)
+}
+
+// checkSlowCredits finds events that make a link so slow that the next flow control packets are due before it has sent
+// the last ones: the period stays what it was, and nothing else would pass.
+func (e *Experiment) checkSlowCredits(plan *topology.Plan) error {
+	for i := range e.Events {
+		ev := &e.Events[i]
+		if !ev.Link.IsSet() || ev.Rate.V == 0 {
+			continue
+		}
+		places, err := ev.Places(plan)
+		if err != nil {
+			return err
+		}
+		for _, p := range places {
+			link := plan.Nodes[p.Node].Ends[p.Port].Link
+			period := e.Parameters.Credits().PeriodAt(link.Rate)
+			link.Rate = ev.Rate.V
+			if took := link.Serialize(credits.FrameLen(credits.Lanes)); took >= period {
+				return at(ev.Rate, "event %d: flow control packets take %v on link %s then, and are due every %v "+
+					"(credit_period): nothing else would pass", i+1, took, ev.Link.V, period)
+			}
+		}
+	}
+	return nil
 }
 
 // checkPeriod finds a link on which the next flow control packets are due before a frame has passed the last ones.

@@ -49,3 +49,29 @@ func TestBadCredits(t *testing.T) {
 		}
 	}
 }
+
+// An event that makes a link so slow that it would carry flow control packets alone is refused. Those of all lanes are
+// 67 B, with 24 B around them; by default they are due after 65536 symbols of four bytes at the link's rate.
+func TestEventsThatStarveLinksWithCredits(t *testing.T) {
+	for _, c := range []struct {
+		rate, period, event string
+		bad                 bool
+	}{
+		{"10Gbps", "credit_period: 5us", "145Mbps", true}, // 728 bits in 5 us
+		{"10Gbps", "credit_period: 5us", "146Mbps", false},
+		{"10Gbps", "credit_period: 5us", "0bps", false},
+		{"400Gbps", "credit_update: 1KB", "138Mbps", true}, // 5.24288 us
+		{"400Gbps", "credit_update: 1KB", "139Mbps", false},
+		{"10Gbps", "credit_update: 1KB", "138Mbps", false},
+	} {
+		text := strings.NewReplacer("link_rate: 10Gbps", "link_rate: "+c.rate, "credit_update: 1KB", c.period,
+			"{kind: star, hosts: 3}", "{kind: ring, switches: 3, hosts: 2}",
+			"H0", "H0-0", "H2", "H1-0").Replace(credited)
+		text += "events:\n- {at: 1ms, link: S0>S1, rate: " + c.event + "}\n"
+		_, err := Parse("x.yaml", []byte(text))
+		refused := err != nil && strings.Contains(err.Error(), "event 1: flow control packets take ")
+		if refused != c.bad || !c.bad && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -16,7 +16,7 @@
 //	measurement.go, unit.go, panels.go  what is measured, in which unit, and how it is drawn
 //	claim.go                            what the paper claims
 //	check.go, missing.go, unused.go     what is wrong with it; keys that are missing, or change nothing
-//	credits.go                          flow control: what does not go with pauses, or with credits
+//	credits.go, pauses.go               flow control: what does not go with pauses, or with credits
 //	plan.go, layout.go                  its topology is laid out, by its kind
 //	describe.go                         what it will do, in words
 package experiment

@@ -244,6 +244,25 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		}
 		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %s", peak, xoff))
 	}
+	if all := n.Discarded(); all > 0 && !e.Parameters.Lossy() {
+		frames := "1 frame of a lossy priority"
+		if all > 1 {
+			frames = fmt.Sprintf("%d frames of lossy priorities", all)
+		}
+		notes = append(notes, fmt.Sprintf("switches discarded %s for want of room: flows whose acknowledgements "+
+			"are among them end later, or never", frames))
+	}
+	var excused []string
+	for why, frames := range n.Excused() {
+		if frames > 0 {
+			excused = append(excused, fmt.Sprintf("%d (%s)", frames, fabric.Reason(why)))
+		}
+	}
+	if excused != nil {
+		notes = append(notes, "switches discarded frames of lossless priorities because links fail or frames are "+
+			"impaired, "+
+			"and none of them counts as lost: "+strings.Join(excused, ", "))
+	}
 	notified, stopped, allowed := uint64(0), 0, units.Rate(0)
 	for _, flow := range n.Flows.All() {
 		f := n.StateOf(n.World.Now(), flow)

@@ -214,9 +214,12 @@ var (
 	txBurst     = histogram(both, "worker_tx_burst_packets", burstBounds(), byWorker, "Frames that a poll gave a port to send, of polls that gave any.")
 	gapLongest  = define(both, gaugeKind, "worker_poll_gap_max_seconds", byNode, "Longest time between two polls of a worker so far.", "")
 	gapPlanned  = define(switches, gaugeKind, "pfc_response_seconds", byNode, "Poll gap that the headroom allows for, `pfc: response`; absent if `pfc: headroom` is given.", "")
-	gapSurvived = define(switches, gaugeKind, "worker_poll_gap_survived_seconds", byNode, "Longest poll gap in which no lossless frame is lost: what arrives meanwhile fits into the headroom and the receive descriptors of the port that has least. Compare it with `photon_worker_poll_gap_max_seconds`.", "")
-	info        = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, labelled with what the node is: `kind` switch or agent, and the scheme in force.", "")
-	build       = define(both, gaugeKind, "build_info", []string{"version", "goversion", "dpdk"}, "1, labelled with the versions.", "")
+	gapSurvived = define(switches, gaugeKind, "worker_poll_gap_survived_seconds", byNode, "Longest poll gap in "+
+		"which no lossless frame is lost: what arrives meanwhile fits into the headroom and the receive descriptors "+
+		"of the port that has least, and its peer stays paused. Compare it with "+
+		"`photon_worker_poll_gap_max_seconds`.", "")
+	info  = define(both, gaugeKind, "node_info", []string{"node", "kind", "scheme"}, "1, labelled with what the node is: `kind` switch or agent, and the scheme in force.", "")
+	build = define(both, gaugeKind, "build_info", []string{"version", "goversion", "dpdk"}, "1, labelled with the versions.", "")
 )
 
 // rateBuckets are the bounds of allowed rates in bytes a second.
