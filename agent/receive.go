@@ -221,6 +221,9 @@ func (h *Host) refused(ip []byte, to wire.MAC, length int) (why fabric.Reason, b
 	case to != h.config.MAC:
 		return fabric.DropUnknown, true
 	case !wire.HeaderOK(ip, length):
+		if mtu := h.config.MTU; mtu > 0 && length > mtu { // buffers hold little more than that: the rest was cut off
+			return fabric.DropOversize, true
+		}
 		return fabric.DropBadIP, true
 	}
 	return 0, false

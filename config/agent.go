@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"photon/agent"
+	"photon/cnp"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/fabric"
@@ -284,16 +285,25 @@ func (c *Agent) Options() dpdk.Options {
 	if c.IsNIC() {
 		return c.DPDK.options(c.NICPorts(), c.App.Queue.Or(4096)+16384, c.NICMTUs()[agent.Wire])
 	}
-	return c.DPDK.options([]Port{c.Port}, 20_000, int(c.Payload.Or(1000))+100)
+	return c.DPDK.options([]Port{c.Port}, 20_000, c.MTU())
 }
 
-// MTU is that of the port: full packets fit.
+// MTU is that of the port, in bytes without Ethernet header, VLAN tags and FCS: full packets fit, with what their scheme adds.
+// What is wrong with the configuration says Check.
 func (c *Agent) MTU() int {
-	l3 := wire.IPv6Len
-	if c.IP.V.Is4() {
-		l3 = wire.IPv4Len
+	n, err := c.resolve(nil)
+	if err != nil {
+		return defaultMTU
 	}
-	return max(defaultMTU, l3+wire.UDPLen+wire.BTHLen+wire.RETHLen+int(c.Payload.V)+wire.ICRCLen)
+	return n.Config.MTU
+}
+
+// mtu is that of the port of a host. Packets to queue pairs that are not agents' have nothing that a scheme adds, but may
+// have a RETH.
+func mtu(c *agent.Config) int {
+	plain := *c
+	plain.Carry, plain.Selective = cnp.Carry{}, nil
+	return max(defaultMTU, plain.PacketLen()+wire.RETHLen, c.PacketLen())
 }
 
 // Resolve works out the whole configuration; device is nil as long as it is not open.
@@ -379,6 +389,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	}
 	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, link.Rate)
 	n.Config.NP, n.Config.NewRP, n.Config.Carry, n.Config.Period = parts.NP(n.Config.Receivers), parts.RP, parts.Carry, parts.Every
+	n.Config.MTU = mtu(&n.Config)
 	if err := n.Config.Check(); err != nil {
 		return nil, err
 	}
