@@ -541,8 +541,8 @@ func (c *Agent) flows(n *AgentNode) error {
 		}
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
-			if qp < 0 || qp >= 1<<24 {
-				return fail(f.QP, "queue pair %d: there are 0 to %d", qp, 1<<24-1)
+			if qp < 1 || qp >= 1<<24 { // agent.Traffic gives a flow on 0 another
+				return fail(f.QP, "queue pair %d: there are 1 to %d (without `qp`, its place in the list is taken)", qp, 1<<24-1)
 			}
 			id := fmt.Sprint(f.To.V, qp)
 			if used[id] {
