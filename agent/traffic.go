@@ -323,6 +323,16 @@ func (t *Traffic) Stop(now units.Time, id uint64) (stopped bool, err error) {
 	return t.stop(now, j), nil
 }
 
+// StopRunning ends all flows that are being sent.
+func (t *Traffic) StopRunning(now units.Time) {
+	t.Step(now) // some may just have ended
+	for _, j := range slices.Clone(t.ordered) { // some of which may be forgotten meanwhile
+		if j.Stage == Running {
+			t.stop(now, j)
+		}
+	}
+}
+
 func (t *Traffic) find(id uint64) *orderedFlow {
 	i, ok := slices.BinarySearchFunc(t.ordered, id, func(o *orderedFlow, id uint64) int { return int(int64(o.ID - id)) })
 	if !ok {

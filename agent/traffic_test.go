@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"errors"
+	"maps"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -105,6 +106,26 @@ func TestOrderedFlowsAreStopped(t *testing.T) {
 	}
 	if list := tr.List(p.Now(), 3, 10); len(list) != 1 || list[0].ID != 4 {
 		t.Errorf("after 3: %+v", list)
+	}
+}
+
+// All that is being sent is stopped, and nothing that waits or has ended.
+func TestRunningFlowsAreStopped(t *testing.T) {
+	p, tr := newTraffic(t, 1, nil) // of those that ended one is remembered, or two
+	if _, err := tr.Add(0, []agent.Order{to2(0, 0), to2(1000, 0), to2(0, units.Second), to2(0, 0), to2(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	p.run(2 * ms)
+	tr.StopRunning(p.Now())
+	stages := map[uint64]agent.Stage{}
+	for _, o := range tr.TakeEnded() {
+		if stages[o.ID] = o.Stage; o.Stage == agent.Stopped && (o.End != 2*ms || o.Frames == 0) {
+			t.Errorf("%+v", o)
+		}
+	}
+	want := map[uint64]agent.Stage{1: agent.Stopped, 2: agent.Done, 4: agent.Stopped, 5: agent.Stopped}
+	if pending, running, _, _ := tr.Counts(); !maps.Equal(stages, want) || pending != 1 || running != 0 {
+		t.Errorf("%v; %d wait, %d are sent", stages, pending, running)
 	}
 }
 

@@ -264,7 +264,7 @@ func flowStatus(laps uint64, now units.Time, f *agent.Ordered) show.FlowStatus {
 }
 
 // report logs flows as they end and writes them to the file of results, until
-// the function it returns is called.
+// the function it returns is called: then those that are being sent end.
 func (o *traffic) report() (stop func()) {
 	ended := make(chan struct{})
 	finished := make(chan struct{})
@@ -276,6 +276,7 @@ func (o *traffic) report() (stop func()) {
 			case <-tick.C:
 				o.reportOnce()
 			case <-ended:
+				o.d.world.Do(o.traffic.StopRunning)
 				o.reportOnce()
 				return
 			}
