@@ -100,6 +100,8 @@ const (
 	defaultPartition   = 0x7FFF
 	transportShift     = 5
 	reliableConnection = 0
+	// MostPackets is how many packets a message has at most: so many may be under way.
+	MostPackets = maxOutstanding
 	// maxReads is how many READs of a peer wait to be answered: what it may have under way is less (section 9.7.4.1.2).
 	maxReads = 16
 )

@@ -325,7 +325,7 @@ func (t *Traffic) Stop(now units.Time, id uint64) (stopped bool, err error) {
 
 // StopRunning ends all flows that are being sent.
 func (t *Traffic) StopRunning(now units.Time) {
-	t.Step(now) // some may just have ended
+	t.Step(now)                                 // some may just have ended
 	for _, j := range slices.Clone(t.ordered) { // some of which may be forgotten meanwhile
 		if j.Stage == Running {
 			t.stop(now, j)

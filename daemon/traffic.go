@@ -76,10 +76,14 @@ func configuredOrders(conf *config.Agent) (list []agent.Order, err error) {
 			return nil, err
 		}
 		for _, f := range flows {
-			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
+			spec := agent.FlowSpec{
 				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
 				Weight: f.Weight,
-			}})
+			}
+			if err := node.Config.CheckFlow(&spec); err != nil {
+				return nil, &config.Error{File: conf.TrafficFile(), Err: err}
+			}
+			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: spec})
 		}
 	}
 	return list, nil
