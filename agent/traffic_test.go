@@ -346,3 +346,34 @@ func TestQueuePairOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// Nor is it the host's own number of a pair with that peer, be that ordered, under way or left to answer: the flow would be
+// refused at its start.
+func TestQueuePairsOfPairsAreNotGiven(t *testing.T) {
+	const local = 1 << 20 // the first that is given
+	for name, before := range map[string]func(p *pair, tr *agent.Traffic){
+		"ordered":   func(*pair, *agent.Traffic) {},
+		"under way": func(p *pair, _ *agent.Traffic) { p.run(20 * ms) },
+		"answers": func(p *pair, tr *agent.Traffic) {
+			p.run(20 * ms)
+			if _, err := tr.Stop(p.Now(), 1); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		p, tr := newTraffic(t, 100, func(c *agent.Config) { c.Payload = 1024 })
+		pair := to2(0, 10*ms)
+		pair.QP, pair.Pair = 5, &agent.Pair{Local: local, Messages: 1}
+		if _, err := tr.Add(0, []agent.Order{pair}); err != nil {
+			t.Fatal(err)
+		}
+		before(p, tr)
+		if _, err := tr.Add(p.Now(), []agent.Order{to2(1000, 0)}); err != nil {
+			t.Fatal(err)
+		}
+		p.run(p.Now() + 30*ms)
+		if f := tr.List(p.Now(), 1, 1)[0]; f.QP == local || f.Stage != agent.Done {
+			t.Errorf("%s: %d is given, the flow is %v: %v", name, f.QP, f.Stage, f.Why)
+		}
+	}
+}
