@@ -19,7 +19,8 @@ const announcement = "\x00\x06" + // length of what follows
 	"\xAF" + // XID
 	"\x81\x01\x00" // basic format, type 1 LLC, no window
 
-// announces reports whether a frame is the announcement of another host: it is for switches, and says nothing to a host.
+// announces reports whether a frame is the announcement of another host: it is for switches, and says nothing to a
+// host.
 func announces(b []byte, hdr *wire.Header) bool {
 	at := hdr.Payload - 2
 	return hdr.EtherType == 6 && hdr.Dst == wire.Broadcast && len(b) >= at+len(announcement) &&

@@ -26,7 +26,8 @@ func TestPacketLen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.AddFlow(0, FlowSpec{Peer: to, PeerMAC: cableMAC(0), QP: 7, Size: units.Size(4 * c.Payload)}); err != nil {
+		flow := FlowSpec{Peer: to, PeerMAC: cableMAC(0), QP: 7, Size: units.Size(4 * c.Payload)}
+		if _, err := h.AddFlow(0, flow); err != nil {
 			t.Fatal(err)
 		}
 		longest := 0
@@ -38,7 +39,8 @@ func TestPacketLen(t *testing.T) {
 			}
 		}
 		if got := c.PacketLen(); got != longest-wire.EthernetLen {
-			t.Errorf("%+v, selective %v, to %v: %d, sent were %d", c.Carry, c.Selective != nil, to, got, longest-wire.EthernetLen)
+			t.Errorf("%+v, selective %v, to %v: %d, sent were %d",
+				c.Carry, c.Selective != nil, to, got, longest-wire.EthernetLen)
 		}
 	}
 }
@@ -65,7 +67,9 @@ func TestPacketsThatAreCutOff(t *testing.T) {
 		}
 		f, _ := env.Alloc(c.length)
 		b := env.Bytes(&f)
-		to := wire.RoCE{DstMAC: config.MAC, SrcMAC: cableMAC(0), Src: cableAddress(0), Dst: config.IP, TOS: 26<<2 | wire.ECT0}
+		to := wire.RoCE{
+			DstMAC: config.MAC, SrcMAC: cableMAC(0), Src: cableAddress(0), Dst: config.IP, TOS: 26<<2 | wire.ECT0,
+		}
 		head := to.Encode(b, c.length-wire.EthernetLen-wire.IPv4Len-wire.UDPLen)
 		wire.BTH(b[head:]).Encode(wire.OpSendFirst, false, 7, false, 0)
 		if c.spoilt {

@@ -8,8 +8,9 @@ import (
 	"photon/wire"
 )
 
-// A peer that answers with PSNs of which none is under way has another connection in mind, as after a restart of one end.
-// The flow fails, and says that; of a peer that says nothing, or said so only long before, it says that it does not answer.
+// A peer that answers with PSNs of which none is under way has another connection in mind, as after a restart of one
+// end. The flow fails, and says that; of a peer that says nothing, or said so only long before, it says that it does
+// not answer.
 func TestPeersThatAreOutOfStep(t *testing.T) {
 	const psn, ack = 100, wire.SyndromeACK
 	type answer struct {
@@ -54,7 +55,8 @@ func TestPeersThatAreOutOfStep(t *testing.T) {
 				s.send(wire.OpAcknowledge, a.psn&psnMask, false, 0, aeth)
 			}
 		}
-		if len(results) != 1 || errors.Is(results[0].Why, ErrOutOfStep) != c.outside || errors.Is(results[0].Why, ErrNoAnswer) == c.outside {
+		is := func(why error) bool { return len(results) == 1 && errors.Is(results[0].Why, why) }
+		if is(ErrOutOfStep) != c.outside || is(ErrNoAnswer) == c.outside {
 			t.Errorf("%s: %+v", name, results)
 		}
 		if err := s.h.Audit(); err != nil {

@@ -334,8 +334,8 @@ func TestResponderAnswers(t *testing.T) {
 	}
 }
 
-// A pair is of the default partition, and its peers are members of it, fully or not: what names another is not for it, and
-// gets no answer.
+// A pair is of the default partition, and its peers are members of it, fully or not: what names another is not for it,
+// and gets no answer.
 func TestPairsAreOfTheDefaultPartition(t *testing.T) {
 	for key, answers := range map[uint16]int{0xFFFF: 1, 0x7FFF: 1, 0x8001: 0, 0x7FFE: 0, 0x8000: 0} {
 		s := newStranger(t.Fatal, 256)

@@ -112,7 +112,8 @@ func TestOrderedFlowsAreStopped(t *testing.T) {
 // All that is being sent is stopped, and nothing that waits or has ended.
 func TestRunningFlowsAreStopped(t *testing.T) {
 	p, tr := newTraffic(t, 1, nil) // of those that ended one is remembered, or two
-	if _, err := tr.Add(0, []agent.Order{to2(0, 0), to2(1000, 0), to2(0, units.Second), to2(0, 0), to2(0, 0)}); err != nil {
+	orders := []agent.Order{to2(0, 0), to2(1000, 0), to2(0, units.Second), to2(0, 0), to2(0, 0)}
+	if _, err := tr.Add(0, orders); err != nil {
 		t.Fatal(err)
 	}
 	p.run(2 * ms)
@@ -347,8 +348,8 @@ func TestQueuePairOfItsOwn(t *testing.T) {
 	}
 }
 
-// Nor is it the host's own number of a pair with that peer, be that ordered, under way or left to answer: the flow would be
-// refused at its start.
+// Nor is it the host's own number of a pair with that peer, be that ordered, under way or left to answer: the flow would
+// be refused at its start.
 func TestQueuePairsOfPairsAreNotGiven(t *testing.T) {
 	const local = 1 << 20 // the first that is given
 	for name, before := range map[string]func(p *pair, tr *agent.Traffic){

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"photon/agent"
-	"photon/cnp"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/fabric"
@@ -288,24 +287,6 @@ func (c *Agent) Options() dpdk.Options {
 	return c.DPDK.options([]Port{c.Port}, 20_000, c.MTU())
 }
 
-// MTU is that of the port, in bytes without Ethernet header, VLAN tags and FCS: full packets fit, with what their scheme adds.
-// What is wrong with the configuration says Check.
-func (c *Agent) MTU() int {
-	n, err := c.resolve(nil)
-	if err != nil {
-		return defaultMTU
-	}
-	return n.Config.MTU
-}
-
-// mtu is that of the port of a host. Packets to queue pairs that are not agents' have nothing that a scheme adds, but may
-// have a RETH.
-func mtu(c *agent.Config) int {
-	plain := *c
-	plain.Carry, plain.Selective = cnp.Carry{}, nil
-	return max(defaultMTU, plain.PacketLen()+wire.RETHLen, c.PacketLen())
-}
-
 // Resolve works out the whole configuration; device is nil as long as it is not open.
 func (c *Agent) Resolve(device *dpdk.Device) (*AgentNode, error) {
 	n, err := c.resolve(device)
@@ -542,7 +523,8 @@ func (c *Agent) flows(n *AgentNode) error {
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
 			if qp < 1 || qp >= 1<<24 { // agent.Traffic gives a flow on 0 another
-				return fail(f.QP, "queue pair %d: there are 1 to %d (without `qp`, its place in the list is taken)", qp, 1<<24-1)
+				return fail(f.QP, "queue pair %d: there are 1 to %d (without `qp`, its place in the list is taken)",
+					qp, 1<<24-1)
 			}
 			id := fmt.Sprint(f.To.V, qp)
 			if used[id] {

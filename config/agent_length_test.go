@@ -2,8 +2,8 @@ package config
 
 import "testing"
 
-// The port of an agent takes its full packets, with all that its scheme and selective repeat add to them; a queue pair's
-// longest header is no shorter than what other packets have without telemetry.
+// The port of an agent takes its full packets, with all that its scheme and selective repeat add to them; a queue
+// pair's longest header is no shorter than what other packets have without telemetry.
 func TestPortsTakeFullPackets(t *testing.T) {
 	const four, six = 20 + 8 + 12 + 4, 40 + 8 + 12 + 4 // IP, UDP, BTH, ICRC
 	for _, c := range []struct {

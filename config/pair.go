@@ -168,8 +168,8 @@ func (f *Flow) checkPair(c *Agent, payload int) error {
 	case f.Size.V >= agent.MostMessage:
 		return fail(f.Size, "size %v: a message has less than 2GiB", f.Size.V)
 	case f.Size.V > agent.MostPackets*units.Size(payload):
-		return fail(f.Size, "size %v: a message has at most %d packets, which is %v of %d B", f.Size.V, agent.MostPackets,
-			agent.MostPackets*units.Size(payload), payload)
+		return fail(f.Size, "size %v: a message has at most %d packets, which is %v of %d B",
+			f.Size.V, agent.MostPackets, agent.MostPackets*units.Size(payload), payload)
 	case f.Write != nil && f.Read != nil:
 		return FailIn([]any{f.Read, f.PSN}, "read: the flow has a write, and does one of them")
 	case c.Recovery.V == "selective":

@@ -82,8 +82,8 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	return d.serve(ctx)
 }
 
-// saveMemory opens the file that gets what peers wrote, and returns what writes it at the end. If the agent was never started,
-// what an earlier one left there stays.
+// saveMemory opens the file that gets what peers wrote, and returns what writes it at the end. If the agent was never
+// started, what an earlier one left there stays.
 func saveMemory(conf *config.Agent, node *config.AgentNode, started <-chan struct{}) (save func(*daemon), err error) {
 	f, err := conf.MemoryFile()
 	if err != nil || f == nil {

@@ -14,8 +14,8 @@ import (
 	"photon/units"
 )
 
-// A running agent does not take a scheme whose packets its port cannot send: each would be dropped, and flows would fail as
-// if their receivers did not answer.
+// A running agent does not take a scheme whose packets its port cannot send: each would be dropped, and flows would fail
+// as if their receivers did not answer.
 func TestSchemesThatMakePacketsTooLong(t *testing.T) {
 	for _, c := range []struct {
 		payload string
@@ -26,7 +26,8 @@ func TestSchemesThatMakePacketsTooLong(t *testing.T) {
 		{"4096B", "timely", true}, {"4096B", "qcn", true}, {"4096B", "none", true},
 	} {
 		file := filepath.Join(t.TempDir(), "agent.yaml")
-		text := "ip: 10.9.0.1\nport: {device: \"net_null0\", rate: 10Gbps}\nscheme: {name: dcqcn}\npayload: " + c.payload + "\n"
+		text := "ip: 10.9.0.1\nport: {device: \"net_null0\", rate: 10Gbps}\nscheme: {name: dcqcn}\n" +
+			"payload: " + c.payload + "\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,8 @@ func TestSchemesThatMakePacketsTooLong(t *testing.T) {
 		}
 		d := &daemon{host: h, world: &still{now: units.Second, env: env}}
 		err = (&testbedNode{d: d, host: h, node: n}).SetScheme(node.Scheme{Name: c.scheme})
-		if said := fmt.Sprint(err); (err == nil) != c.fits || err != nil && (!strings.Contains(said, "payload") || n.Scheme.Name != "dcqcn") {
+		refused := err != nil && strings.Contains(fmt.Sprint(err), "payload") && n.Scheme.Name == "dcqcn"
+		if (err == nil) != c.fits || refused == c.fits {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -168,7 +168,8 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 	}
 	if written, err := csv.NewReader(bytes.NewReader(b)).ReadAll(); err != nil || len(written) != len(rows) {
 		t.Errorf("results: %v, %d rows, expected %d", err, len(written), len(rows))
-	} else if last := strings.Join(written[len(written)-1], ","); !strings.Contains(last, "unfinished") || !strings.Contains(last, ",stopped,") {
+	} else if last := strings.Join(written[len(written)-1], ","); !strings.Contains(last, "unfinished") ||
+		!strings.Contains(last, ",stopped,") {
 		t.Errorf("the flow that was under way: %s", last)
 	}
 }
