@@ -461,6 +461,8 @@ func TestAnnouncement(t *testing.T) {
 	p.run(2500 * ms)
 	if st := p.b.Stats(p.Now()).Ports[0]; st.RxFrames[0] != 3 || st.TxFrames[0] != 3 {
 		t.Errorf("%d announcements in 2.5 s", st.RxFrames[0])
+	} else if st.Discards != (fabric.PortStats{}).Discards {
+		t.Errorf("announcements are for switches, and no loss: %v", st.Discards)
 	}
 }
 

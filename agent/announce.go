@@ -13,6 +13,20 @@ const announceEvery = units.Second
 // announcePrio is the priority of a frame without tag and without IP.
 const announcePrio = 0
 
+// announcement is what is in it, from where the EtherType would be.
+const announcement = "\x00\x06" + // length of what follows
+	"\x00\x01" + // null DSAP, null SSAP with the response bit
+	"\xAF" + // XID
+	"\x81\x01\x00" // basic format, type 1 LLC, no window
+
+// announces reports whether a frame is the announcement of another host: it is for switches, and says nothing to a
+// host.
+func announces(b []byte, hdr *wire.Header) bool {
+	at := hdr.Payload - 2
+	return hdr.EtherType == 6 && hdr.Dst == wire.Broadcast && len(b) >= at+len(announcement) &&
+		string(b[at:at+len(announcement)]) == announcement
+}
+
 // announce makes a frame from which switches learn where the host is: to
 // everybody, an 802.2 exchange-identification response that changes nothing, as
 // wireless access points send for a station that has moved. A receiver would
@@ -26,12 +40,7 @@ func (h *Host) announce(now units.Time) (f fabric.Frame, made, stop bool) {
 	clear(b)
 	wire.Broadcast.Put(b)
 	h.config.MAC.Put(b[6:])
-	copy(b[12:], []byte{
-		0x00, 0x06, // length of what follows
-		0x00, 0x01, // null DSAP, null SSAP with the response bit
-		0xAF,             // XID
-		0x81, 0x01, 0x00, // basic format, type 1 LLC, no window
-	})
+	copy(b[12:], announcement)
 	h.nextAnnounce = now + announceEvery
 	return f, true, false
 }

@@ -30,7 +30,11 @@ func (h *Host) maySend(now units.Time, id int) bool {
 	switch {
 	case f.overdue(now, &h.recovery):
 		if !f.retry(now, &h.recovery) {
-			h.giveUp(now, id, ErrNoAnswer)
+			why := ErrNoAnswer
+			if f.isPair() && f.spec.Pair.queue.sender.strange {
+				why = ErrOutOfStep
+			}
+			h.giveUp(now, id, why)
 			return false
 		}
 		h.timeouts++

@@ -24,6 +24,8 @@ func (r Result) FCT() units.Time { return r.End - r.FirstBit }
 var (
 	ErrNoAnswer  = errors.New("agent: the receiver does not answer")
 	ErrForgotten = errors.New("agent: the receiver has lost the connection")
+	ErrOutOfStep = errors.New("agent: the receiver's queue pair is at other PSNs than the flow: " +
+		"after a restart both ends begin anew")
 )
 
 // finish ends a flow whose last packet was acknowledged.

@@ -40,8 +40,10 @@ type FlowSpec struct {
 // ErrSelf: nothing is sent to oneself.
 var ErrSelf = errors.New("agent: the flow would be to the host's own address")
 
-// checkSpec says what is wrong with a flow, in one line.
-func (h *Host) checkSpec(spec *FlowSpec) error {
+func (h *Host) checkSpec(spec *FlowSpec) error { return h.config.CheckFlow(spec) }
+
+// CheckFlow says what is wrong with a flow of such a host, in one line.
+func (c *Config) CheckFlow(spec *FlowSpec) error {
 	switch {
 	case spec.QP >= 1<<24:
 		return fmt.Errorf("agent: queue pair %d has more than 24 bits", spec.QP)
@@ -51,7 +53,7 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 		return fmt.Errorf("agent: DSCP %d: there are 0 to 63", spec.DSCP)
 	case spec.Weight < 0 || spec.Weight > ratelimit.MaxWeight:
 		return fmt.Errorf("agent: weight %d: from 1 to %d", spec.Weight, ratelimit.MaxWeight)
-	case spec.Tenant < 0 || spec.Tenant > len(h.config.Tenants):
+	case spec.Tenant < 0 || spec.Tenant > len(c.Tenants):
 		return fmt.Errorf("agent: there is no tenant %d", spec.Tenant)
 	case spec.PSN > psnMask:
 		return fmt.Errorf("agent: PSN %d has more than 24 bits", spec.PSN)
@@ -59,12 +61,12 @@ func (h *Host) checkSpec(spec *FlowSpec) error {
 		return fmt.Errorf("agent: a flow to %v: that is no address of a host", spec.Peer)
 	case spec.PeerMAC.Multicast():
 		return fmt.Errorf("agent: a flow to %v: that is no address of a host", spec.PeerMAC)
-	case spec.Peer == h.config.IP:
+	case spec.Peer == c.IP:
 		return fmt.Errorf("%w: %v", ErrSelf, spec.Peer)
-	case spec.Peer.Is4() != h.config.IP.Is4():
-		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", h.config.IP, spec.Peer)
+	case spec.Peer.Is4() != c.IP.Is4():
+		return fmt.Errorf("agent: a flow from %v to %v mixes IPv4 and IPv6", c.IP, spec.Peer)
 	case spec.Pair != nil:
-		return spec.Pair.check(h.config.Payload, h.config.Memory)
+		return spec.Pair.check(c.Payload, c.Memory)
 	}
 	return nil
 }

@@ -16,6 +16,23 @@ const headInlineLen = 64
 // headMax is the length of all headers of a data packet.
 const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.PlaceLen + wire.StampLen
 
+// PacketLen is how many bytes a full packet of the host's flows to other hosts has behind the Ethernet header and before
+// the FCS. Packets to queue pairs of the specification have up to wire.RETHLen more headers, and none of a scheme's.
+func (c *Config) PacketLen() int {
+	n := wire.IPv6Len
+	if c.IP.Is4() {
+		n = wire.IPv4Len
+	}
+	ext := c.Carry.Extensions()
+	if c.Selective != nil {
+		ext |= wire.ExtPlace
+	}
+	if c.Carry.Tag {
+		n += wire.CNTagLen
+	}
+	return n + wire.UDPLen + wire.BTHLen + wire.ExtensionsLen(ext) + c.Payload + wire.ICRCLen
+}
+
 // encodeHead prepares the headers of a full packet in the middle of the flow.
 func (h *Host) encodeHead(f *flow, id int) {
 	r := wire.RoCE{

@@ -31,6 +31,7 @@ type Config struct {
 	AckDSCP     uint8           // of acknowledgements
 	Carry       cnp.Carry       // what the scheme has data and acknowledgements carry
 	Payload     int             // bytes of a full packet, after the BTH and before the ICRC
+	MTU         int             // of the port, bytes without Ethernet header, tags and FCS; 0: not known
 	Announce    bool            // send an announcement every second, so that switches learn where the host is
 	NPDelay     units.Time      // from the decision to send a CNP until it is ready to leave; 0: none
 	PauseDelay  units.Time      // from the arrival of a PFC frame until the port obeys it; 0: none

@@ -94,6 +94,14 @@ func (m *Memory) at(address, length uint64) (b []byte, ok bool) {
 const (
 	// MostMessage is the size of the longest message (section 9.7.7).
 	MostMessage = 1 << 31
+	// A packet is for a pair if it is of the default partition, whether its sender is a full member or a limited one, and
+	// of reliable connections, which the upper bits of opcodes say.
+	membership         = 1 << 15
+	defaultPartition   = 0x7FFF
+	transportShift     = 5
+	reliableConnection = 0
+	// MostPackets is how many packets a message has at most: so many may be under way.
+	MostPackets = maxOutstanding
 	// maxReads is how many READs of a peer wait to be answered: what it may have under way is less (section 9.7.4.1.2).
 	maxReads = 16
 )
@@ -267,6 +275,9 @@ func (h *Host) takePair(now units.Time, length uint16, b []byte, hdr *wire.Heade
 	}
 	if !h.dataIntact(b, hdr.L3, hdr.BTH) {
 		return fabric.DropBadICRC, false
+	}
+	if bth.PKey()&^membership != defaultPartition || bth.Opcode()>>transportShift != reliableConnection {
+		return fabric.DropUnknown, false // in silence: an answer would end the connection
 	}
 	end := hdr.BTH - wire.UDPLen + int(binary.BigEndian.Uint16(b[hdr.BTH-wire.UDPLen+4:])) - wire.ICRCLen
 	body := b[hdr.BTH+wire.BTHLen : end]

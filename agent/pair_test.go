@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -171,6 +172,7 @@ type strangerPeer struct {
 	*station
 	now     units.Time
 	to      uint32   // the host's queue pair; 0: ownQP
+	part    uint16   // key of its partition; 0: that of the default one, with full membership
 	answers [][]byte // from the base transport header on
 }
 
@@ -209,6 +211,9 @@ func (s *strangerPeer) send(opcode uint8, psn uint32, ask bool, pad int, rest ..
 	bth := wire.BTH(b[at:])
 	bth.Encode(opcode, false, cmp.Or(s.to, ownQP), ask, psn)
 	bth.SetPad(pad)
+	if s.part != 0 {
+		binary.BigEndian.PutUint16(bth[2:], s.part)
+	}
 	copy(b[at+wire.BTHLen:], body)
 	wire.SealICRC(b[wire.EthernetLen:at+length], at-wire.EthernetLen)
 	s.h.Receive(s.now, 0, []fabric.Frame{frame})
@@ -297,6 +302,10 @@ func TestResponderAnswers(t *testing.T) {
 		"half a header":               {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{some}}}, []string{"61 of 103, 2 done"}},
 		"more padding than packet":    {[]say{{wire.OpSendOnly, 103, 3, nil}}, []string{"61 of 103, 2 done"}},
 		"an opcode of atomics":        {[]say{{0x13, 103, 0, [][]byte{full}}}, []string{"61 of 103, 2 done"}},
+		"a datagram, and then":        {[]say{{0x64, 103, 0, [][]byte{some}}, {wire.OpSendOnly, 103, 0, nil}}, []string{"1f of 103, 3 done"}},
+		"unreliable, and then":        {[]say{{0x24, 103, 0, [][]byte{some}}, {wire.OpSendOnly, 103, 0, nil}}, []string{"1f of 103, 3 done"}},
+		"no transport, and then":      {[]say{{0xC4, 103, 0, [][]byte{some}}, {wire.OpSendOnly, 103, 0, nil}}, []string{"1f of 103, 3 done"}},
+		"a datagram too early":        {[]say{{0x64, 105, 0, [][]byte{some}}, {0x64, 100, 0, [][]byte{some}}}, nil},
 		"a wrong key":                 {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base, key+1, 8), some}}}, []string{"62 of 103, 2 done"}},
 		"before the memory":           {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base-1, key, 8), some}}}, []string{"62 of 103, 2 done"}},
 		"behind the memory":           {[]say{{wire.OpWriteOnly, 103, 0, [][]byte{reth(base+64<<10-7, key, 8), some}}}, []string{"62 of 103, 2 done"}},
@@ -321,6 +330,22 @@ func TestResponderAnswers(t *testing.T) {
 		}
 		if got, want := s.h.config.Memory.Bytes[8+mtu:8+mtu+8], append(slices.Clone(some[:7]), memoryOf(0).Bytes[8+mtu+7]); !bytes.Equal(got, want) {
 			t.Errorf("%s: the padding was placed, too, or the data were not: % x, not % x", name, got, want)
+		}
+	}
+}
+
+// A pair is of the default partition, and its peers are members of it, fully or not: what names another is not for it,
+// and gets no answer.
+func TestPairsAreOfTheDefaultPartition(t *testing.T) {
+	for key, answers := range map[uint16]int{0xFFFF: 1, 0x7FFF: 1, 0x8001: 0, 0x7FFE: 0, 0x8000: 0} {
+		s := newStranger(t.Fatal, 256)
+		s.part = key
+		s.say(wire.OpSendOnly, peerPSN, true, 0)
+		if n := len(s.takeAnswers()); n != answers {
+			t.Errorf("%#x: %d answers", key, n)
+		}
+		if err := s.h.Audit(); err != nil {
+			t.Error(err)
 		}
 	}
 }

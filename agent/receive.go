@@ -159,7 +159,7 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 		return h.takeCNM(now, b, hdr)
 	}
 	if hdr.BTH == 0 {
-		return fabric.DropUnknown, false
+		return fabric.DropUnknown, announces(b, hdr)
 	}
 	if !h.isDestination(b[hdr.L3:]) {
 		return fabric.DropUnknown, false
@@ -221,6 +221,9 @@ func (h *Host) refused(ip []byte, to wire.MAC, length int) (why fabric.Reason, b
 	case to != h.config.MAC:
 		return fabric.DropUnknown, true
 	case !wire.HeaderOK(ip, length):
+		if mtu := h.config.MTU; mtu > 0 && length > mtu { // buffers hold little more than that: the rest was cut off
+			return fabric.DropOversize, true
+		}
 		return fabric.DropBadIP, true
 	}
 	return 0, false

@@ -136,7 +136,7 @@ func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 	first = t.last + 1
 	for i := range orders {
 		if o := &orders[i]; o.QP != 0 {
-			t.pairs[keyOf(o.Peer, o.QP)]++
+			t.take(o)
 		}
 	}
 	for _, o := range orders {
@@ -144,7 +144,7 @@ func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 		o.Start = max(o.Start, now)
 		if o.QP == 0 {
 			o.QP = t.freeQP(o.Peer)
-			t.pairs[keyOf(o.Peer, o.QP)]++
+			t.take(&o)
 		}
 		j := &orderedFlow{Ordered: Ordered{ID: t.last, Order: o}, slot: -1}
 		t.ordered = append(t.ordered, j)
@@ -155,14 +155,33 @@ func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 	return first
 }
 
-// freeQP is a queue pair to a peer that no flow has which is sent or ordered.
+// take notes what queue pairs an ordered flow has: that of its peer, and of a Pair the host's own.
+func (t *Traffic) take(o *Order) { t.count(o, 1) }
+
+// release is take undone.
+func (t *Traffic) release(o *Order) { t.count(o, -1) }
+
+func (t *Traffic) count(o *Order, by int) {
+	t.countPair(keyOf(o.Peer, o.QP), by)
+	if o.Pair != nil {
+		t.countPair(keyOf(o.Peer, o.Pair.Local), by)
+	}
+}
+
+func (t *Traffic) countPair(k peerKey, by int) {
+	if t.pairs[k] += by; t.pairs[k] == 0 {
+		delete(t.pairs, k)
+	}
+}
+
+// freeQP is a queue pair to a peer that no flow has which is sent or ordered, and none that the host answers on.
 func (t *Traffic) freeQP(peer wire.IP) (qp uint32) {
 	for {
 		qp = t.nextQP
 		if t.nextQP++; t.nextQP == 1<<24 {
 			t.nextQP = firstQP
 		}
-		if t.pairs[keyOf(peer, qp)] == 0 {
+		if k := keyOf(peer, qp); t.pairs[k] == 0 && t.host.pairs.find(k) == nil {
 			return qp
 		}
 	}
@@ -286,10 +305,7 @@ func (t *Traffic) stop(now units.Time, j *orderedFlow) bool {
 // end remembers a flow that ended, and forgets the oldest of too many.
 func (t *Traffic) end(j *orderedFlow, s Stage) {
 	j.Stage, j.Allowed, j.Limited = s, 0, false
-	k := keyOf(j.Peer, j.QP)
-	if t.pairs[k]--; t.pairs[k] == 0 {
-		delete(t.pairs, k)
-	}
+	t.release(&j.Order)
 	t.fresh = append(t.fresh, j)
 	if t.ended++; t.ended < 2*t.mostEnded {
 		return
@@ -321,6 +337,16 @@ func (t *Traffic) Stop(now units.Time, id uint64) (stopped bool, err error) {
 		return false, ErrNoFlow
 	}
 	return t.stop(now, j), nil
+}
+
+// StopRunning ends all flows that are being sent.
+func (t *Traffic) StopRunning(now units.Time) {
+	t.Step(now)                                 // some may just have ended
+	for _, j := range slices.Clone(t.ordered) { // some of which may be forgotten meanwhile
+		if j.Stage == Running {
+			t.stop(now, j)
+		}
+	}
 }
 
 func (t *Traffic) find(id uint64) *orderedFlow {

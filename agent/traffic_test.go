@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"errors"
+	"maps"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -105,6 +106,27 @@ func TestOrderedFlowsAreStopped(t *testing.T) {
 	}
 	if list := tr.List(p.Now(), 3, 10); len(list) != 1 || list[0].ID != 4 {
 		t.Errorf("after 3: %+v", list)
+	}
+}
+
+// All that is being sent is stopped, and nothing that waits or has ended.
+func TestRunningFlowsAreStopped(t *testing.T) {
+	p, tr := newTraffic(t, 1, nil) // of those that ended one is remembered, or two
+	orders := []agent.Order{to2(0, 0), to2(1000, 0), to2(0, units.Second), to2(0, 0), to2(0, 0)}
+	if _, err := tr.Add(0, orders); err != nil {
+		t.Fatal(err)
+	}
+	p.run(2 * ms)
+	tr.StopRunning(p.Now())
+	stages := map[uint64]agent.Stage{}
+	for _, o := range tr.TakeEnded() {
+		if stages[o.ID] = o.Stage; o.Stage == agent.Stopped && (o.End != 2*ms || o.Frames == 0) {
+			t.Errorf("%+v", o)
+		}
+	}
+	want := map[uint64]agent.Stage{1: agent.Stopped, 2: agent.Done, 4: agent.Stopped, 5: agent.Stopped}
+	if pending, running, _, _ := tr.Counts(); !maps.Equal(stages, want) || pending != 1 || running != 0 {
+		t.Errorf("%v; %d wait, %d are sent", stages, pending, running)
 	}
 }
 
@@ -322,6 +344,37 @@ func TestQueuePairOfItsOwn(t *testing.T) {
 	for _, o := range tr.List(p.Now(), 0, 10) {
 		if o.Stage == agent.Refused {
 			t.Errorf("flow %d on queue pair %d: %v: %v", o.ID, o.QP, o.Stage, o.Why)
+		}
+	}
+}
+
+// Nor is it the host's own number of a pair with that peer, be that ordered, under way or left to answer: the flow would
+// be refused at its start.
+func TestQueuePairsOfPairsAreNotGiven(t *testing.T) {
+	const local = 1 << 20 // the first that is given
+	for name, before := range map[string]func(p *pair, tr *agent.Traffic){
+		"ordered":   func(*pair, *agent.Traffic) {},
+		"under way": func(p *pair, _ *agent.Traffic) { p.run(20 * ms) },
+		"answers": func(p *pair, tr *agent.Traffic) {
+			p.run(20 * ms)
+			if _, err := tr.Stop(p.Now(), 1); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		p, tr := newTraffic(t, 100, func(c *agent.Config) { c.Payload = 1024 })
+		pair := to2(0, 10*ms)
+		pair.QP, pair.Pair = 5, &agent.Pair{Local: local, Messages: 1}
+		if _, err := tr.Add(0, []agent.Order{pair}); err != nil {
+			t.Fatal(err)
+		}
+		before(p, tr)
+		if _, err := tr.Add(p.Now(), []agent.Order{to2(1000, 0)}); err != nil {
+			t.Fatal(err)
+		}
+		p.run(p.Now() + 30*ms)
+		if f := tr.List(p.Now(), 1, 1)[0]; f.QP == local || f.Stage != agent.Done {
+			t.Errorf("%s: %d is given, the flow is %v: %v", name, f.QP, f.Stage, f.Why)
 		}
 	}
 }

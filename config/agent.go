@@ -284,16 +284,7 @@ func (c *Agent) Options() dpdk.Options {
 	if c.IsNIC() {
 		return c.DPDK.options(c.NICPorts(), c.nicFrames(), c.NICMTUs()[agent.Wire])
 	}
-	return c.DPDK.options([]Port{c.Port}, 20_000, int(c.Payload.Or(1000))+100)
-}
-
-// MTU is that of the port: full packets fit.
-func (c *Agent) MTU() int {
-	l3 := wire.IPv6Len
-	if c.IP.V.Is4() {
-		l3 = wire.IPv4Len
-	}
-	return max(defaultMTU, l3+wire.UDPLen+wire.BTHLen+wire.RETHLen+int(c.Payload.V)+wire.ICRCLen)
+	return c.DPDK.options([]Port{c.Port}, 20_000, c.MTU())
 }
 
 // Resolve works out the whole configuration; device is nil as long as it is not open.
@@ -379,6 +370,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	}
 	n.Scheme, n.warnings = recipe, c.Scheme.inert(recipe, link.Rate)
 	n.Config.NP, n.Config.NewRP, n.Config.Carry, n.Config.Period = parts.NP(n.Config.Receivers), parts.RP, parts.Carry, parts.Every
+	n.Config.MTU = mtu(&n.Config)
 	if err := n.Config.Check(); err != nil {
 		return nil, err
 	}
@@ -530,8 +522,9 @@ func (c *Agent) flows(n *AgentNode) error {
 		}
 		for k := range f.Count.Or(1) {
 			qp := f.QP.Or(len(n.Flows)+1-k) + k
-			if qp < 0 || qp >= 1<<24 {
-				return fail(f.QP, "queue pair %d: there are 0 to %d", qp, 1<<24-1)
+			if qp < 1 || qp >= 1<<24 { // agent.Traffic gives a flow on 0 another
+				return fail(f.QP, "queue pair %d: there are 1 to %d (without `qp`, its place in the list is taken)",
+					qp, 1<<24-1)
 			}
 			id := fmt.Sprint(f.To.V, qp)
 			if used[id] {

@@ -23,5 +23,6 @@
 //
 //	agent.go                                  agent.yaml, and the host that is made of it
 //	pair.go                                   its flows to queue pairs of others
+//	agent_length.go                           how long its frames are
 //	nic.go                                    the same file with `role: nic`
 package config

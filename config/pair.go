@@ -151,8 +151,10 @@ func (f *Flow) checkPair(c *Agent, payload int) error {
 		return fail(f.PeerPSN, "peer_psn %d: there are 0 to %d", f.PeerPSN.V, bits24)
 	case !f.QP.IsSet():
 		return fail(psn, "psn: the peer has told the number of its queue pair (write it like `qp: 17`)")
-	case f.LocalQP.V < 0 || f.LocalQP.V > bits24:
-		return fail(f.LocalQP, "local_qp %d: there are 0 to %d", f.LocalQP.V, bits24)
+	case f.QP.V == 0:
+		return fail(f.QP, "queue pair 0: there are 1 to %d", bits24)
+	case f.LocalQP.IsSet() && (f.LocalQP.V < 1 || f.LocalQP.V > bits24):
+		return fail(f.LocalQP, "local_qp %d: there are 1 to %d", f.LocalQP.V, bits24)
 	case f.Count.Or(1) != 1:
 		return fail(f.Count, "count: with a psn a flow is one queue pair's; its messages are counted by `messages: N`")
 	case messages < 0 || messages > mostMessages:
@@ -165,6 +167,9 @@ func (f *Flow) checkPair(c *Agent, payload int) error {
 		return fail(f.Messages, "messages: 0: the agent only answers, it has no size to send, and nothing to write or to read")
 	case f.Size.V >= agent.MostMessage:
 		return fail(f.Size, "size %v: a message has less than 2GiB", f.Size.V)
+	case f.Size.V > agent.MostPackets*units.Size(payload):
+		return fail(f.Size, "size %v: a message has at most %d packets, which is %v of %d B",
+			f.Size.V, agent.MostPackets, agent.MostPackets*units.Size(payload), payload)
 	case f.Write != nil && f.Read != nil:
 		return FailIn([]any{f.Read, f.PSN}, "read: the flow has a write, and does one of them")
 	case c.Recovery.V == "selective":

@@ -394,6 +394,8 @@ func TestAgentRefuses(t *testing.T) {
 		host + "receive: -1":                                                "3: receive -1: from 0 to 1048576",
 		host + "receive: 1048577":                                           "3: receive 1048577: from 0 to 1048576",
 		host + "payload: 0B":                                                "3: payload 0B must be from 1B to 9KB",
+		host + "flows: [{to: 10.0.0.2, qp: 0}]":                             "3: queue pair 0: there are 1 to 16777215 (without `qp`, its place in the list is taken)",
+		host + "flows: [{to: 10.0.0.2, qp: 16777215, count: 2}]":            "3: queue pair 16777216: there are 1 to 16777215 (without `qp`, its place in the list is taken)",
 		host + "flows: [{to: 10.0.0.2, count: 0}]":                          "3: count 0: from 1 to 1048576",
 		host + "flows: [{to: 10.0.0.2, count: 2000000000}]":                 "3: count 2000000000: from 1 to 1048576",
 		host + "flows: [{to: 10.0.0.2, size: -1KB}]":                        "3: size -1KB must not be negative (leave it out for an endless flow)",

@@ -47,7 +47,7 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	if err != nil {
 		return refused(err)
 	}
-	save, err := saveMemory(conf, node)
+	save, err := saveMemory(conf, node, w.Started())
 	if err != nil {
 		return refused(err)
 	}
@@ -82,15 +82,23 @@ func runAgent(ctx context.Context, o Options, conf *config.Agent) error {
 	return d.serve(ctx)
 }
 
-// saveMemory opens the file that gets what peers wrote, and returns what writes it at the end.
-func saveMemory(conf *config.Agent, node *config.AgentNode) (save func(*daemon), err error) {
+// saveMemory opens the file that gets what peers wrote, and returns what writes it at the end. If the agent was never
+// started, what an earlier one left there stays.
+func saveMemory(conf *config.Agent, node *config.AgentNode, started <-chan struct{}) (save func(*daemon), err error) {
 	f, err := conf.MemoryFile()
 	if err != nil || f == nil {
 		return func(*daemon) {}, err
 	}
 	return func(d *daemon) {
-		_, err := f.WriteAt(node.Config.Memory.Bytes, 0)
-		if err := errors.Join(err, f.Truncate(int64(len(node.Config.Memory.Bytes))), f.Close()); err != nil {
+		var err error
+		select {
+		case <-started:
+			b := node.Config.Memory.Bytes
+			_, err = f.WriteAt(b, 0)
+			err = errors.Join(err, f.Truncate(int64(len(b))))
+		default:
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
 			d.log.Warnf("memory: %v", err)
 		}
 	}, nil

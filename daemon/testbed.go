@@ -137,6 +137,12 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 	if err != nil {
 		return err
 	}
+	under := *c
+	under.Carry = parts.Carry
+	if room, need := c.MTU, under.PacketLen(); need > room {
+		return fmt.Errorf("packets of %d B payload have %d bytes under %s, and the agent's port takes %d: "+
+			"start it with a smaller payload, or with this scheme", c.Payload, need, s.Name, room)
+	}
 	np := parts.NP(c.Receivers)
 	t.d.world.Do(func(now units.Time) {
 		if err = t.host.Adopt(np, parts.RP, parts.Carry); err == nil {

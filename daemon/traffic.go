@@ -76,10 +76,14 @@ func configuredOrders(conf *config.Agent) (list []agent.Order, err error) {
 			return nil, err
 		}
 		for _, f := range flows {
-			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: agent.FlowSpec{
+			spec := agent.FlowSpec{
 				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
 				Weight: f.Weight,
-			}})
+			}
+			if err := node.Config.CheckFlow(&spec); err != nil {
+				return nil, &config.Error{File: conf.TrafficFile(), Err: err}
+			}
+			list = append(list, agent.Order{Group: f.Group, Stop: f.Stop, FlowSpec: spec})
 		}
 	}
 	return list, nil
@@ -264,7 +268,7 @@ func flowStatus(laps uint64, now units.Time, f *agent.Ordered) show.FlowStatus {
 }
 
 // report logs flows as they end and writes them to the file of results, until
-// the function it returns is called.
+// the function it returns is called: then those that are being sent end.
 func (o *traffic) report() (stop func()) {
 	ended := make(chan struct{})
 	finished := make(chan struct{})
@@ -276,6 +280,7 @@ func (o *traffic) report() (stop func()) {
 			case <-tick.C:
 				o.reportOnce()
 			case <-ended:
+				o.d.world.Do(o.traffic.StopRunning)
 				o.reportOnce()
 				return
 			}

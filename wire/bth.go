@@ -50,6 +50,7 @@ func SendOpcode(first, last bool) uint8 {
 type BTH []byte
 
 func (b BTH) Opcode() uint8     { return b[0] }
+func (b BTH) PKey() uint16      { return binary.BigEndian.Uint16(b[2:]) }
 func (b BTH) DestQP() uint32    { return binary.BigEndian.Uint32(b[4:]) & 0xFFFFFF }
 func (b BTH) PSN() uint32       { return binary.BigEndian.Uint32(b[8:]) & 0xFFFFFF }
 func (b BTH) AckRequest() bool  { return b[8]&0x80 != 0 }

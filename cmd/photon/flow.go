@@ -93,7 +93,9 @@ func flowAddCommand() *cobra.Command {
 				return bad(errors.New("say where to (--to 10.0.0.2), or name a file of flows (-f)"))
 			case count < 1 || count > 1e6:
 				return bad(fmt.Errorf("--count %d: from 1 to 1000000", count))
-			case qp < 0 || qp+count > 1<<24:
+			case given("qp") && (qp < 1 || qp >= 1<<24):
+				return bad(fmt.Errorf("--qp %d: from 1 to %d (leave it out for free ones)", qp, 1<<24-1))
+			case qp+count > 1<<24:
 				return bad(fmt.Errorf("--qp %d: %d flows need queue pairs up to %d, and there are 1 to %d", qp, count, qp+count-1, 1<<24-1))
 			case given("dscp") && (dscp < 1 || dscp > 63):
 				return bad(fmt.Errorf("--dscp %d: from 1 to 63 (leave it out for the DSCP that the agent has for data)",

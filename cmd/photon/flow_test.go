@@ -155,6 +155,8 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 	m := a.process[0].metrics()
 	atLeast(t, m, 6, "photon_flow_completion_seconds_count")
 	atLeast(t, m, 6, "photon_flows_completed_total")
+	a.must("add", "--to", "10.9.0.2", "--rate", "5Mbps", "--group", "unfinished") // a row as the agent ends
+	a.until("it sends", func(d show.FlowList) bool { return d.Flows[len(d.Flows)-1].Packets > 10 })
 	rows, err := csv.NewReader(strings.NewReader(a.must("list", "--csv"))).ReadAll()
 	if err != nil || len(rows) != len(a.list().Flows)+1 || len(rows[1]) != len(show.FlowCSV) {
 		t.Errorf("CSV: %v, %d rows", err, len(rows))
@@ -166,6 +168,9 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 	}
 	if written, err := csv.NewReader(bytes.NewReader(b)).ReadAll(); err != nil || len(written) != len(rows) {
 		t.Errorf("results: %v, %d rows, expected %d", err, len(written), len(rows))
+	} else if last := strings.Join(written[len(written)-1], ","); !strings.Contains(last, "unfinished") ||
+		!strings.Contains(last, ",stopped,") {
+		t.Errorf("the flow that was under way: %s", last)
 	}
 }
 
