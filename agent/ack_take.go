@@ -43,7 +43,11 @@ func (h *Host) takeKnownAck(now units.Time, id int, b []byte) (silent, ok bool) 
 			f.scoreboard.cause = psn
 		}
 	}
-	switch f.acknowledge(bth.PSN(), aeth.Syndrome(), aeth.MSN()) {
+	syndrome := aeth.Syndrome()
+	if syndrome == wire.SyndromeNAK {
+		h.stats.NAKs++
+	}
+	switch f.acknowledge(bth.PSN(), syndrome, aeth.MSN()) {
 	case nothing:
 		return false, false
 	case complete:

@@ -363,7 +363,7 @@ func (h *Host) discard(now units.Time, why fabric.Reason, prio uint8) {
 func (h *Host) CopyStats(now units.Time, st *fabric.Stats) {
 	ports := st.Ports
 	*st = h.stats
-	st.Ports = ports
+	st.Ports, st.Timeouts = ports, h.timeouts
 	p := &ports[0]
 	*p = h.stats.Ports[0]
 	p.Egress = h.egress.Counters(now)

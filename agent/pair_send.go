@@ -155,6 +155,9 @@ func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byt
 	}
 	f := &h.flows[q.flow]
 	syndrome := wire.AETH(body).Syndrome()
+	if syndrome == wire.SyndromeNAK {
+		h.stats.NAKs++
+	}
 	m, wait := nothing, units.Time(0)
 	if q.spec.Verb == Read {
 		m, wait = f.refusedRead(bth.PSN(), syndrome)

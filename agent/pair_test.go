@@ -415,6 +415,9 @@ func TestPairsGoBackAtOnce(t *testing.T) {
 			if psn != 7 || s.now < asked+wait || s.now > asked+wait+us {
 				t.Errorf("%#x, verb %d: packet %d is sent %v later", syndrome, verb, psn, s.now-asked)
 			}
+			if n := s.h.Stats(s.now).NAKs; (n == 1) != (syndrome == wire.SyndromeNAK) {
+				t.Errorf("%#x, verb %d: %d NAKs are counted", syndrome, verb, n)
+			}
 		}
 	}
 }

@@ -399,3 +399,41 @@ func TestAnswersFollowTheSender(t *testing.T) {
 		}
 	}
 }
+
+// A host counts the NAKs that it gets, and the timeouts of its flows. A packet in the middle that is lost costs NAKs, and
+// the last one a timeout.
+func TestRepetitionsAreCounted(t *testing.T) {
+	const packets = 40
+	for _, selective := range []*Selective{nil, {Window: 64, Reorder: 1}} {
+		for _, lost := range []int{-1, 10, packets - 1} {
+			c := newCable(t.Fatalf, rand.New(rand.NewPCG(1, 9)), func(i int) Config {
+				c := cableConfig(i)
+				c.Selective = selective
+				return c
+			})
+			c.hosts[0].h.setNextPSN(0)
+			f, naks, once := c.send(0, 1, packets), uint64(0), false
+			c.lost = func(b []byte) bool {
+				const bth = 14 + 20 + 8
+				switch psn := int(b[bth+9])<<16 | int(b[bth+10])<<8 | int(b[bth+11]); {
+				case b[bth] == 0x11 && b[bth+12]>>5 == 3:
+					naks++
+				case b[bth] != 0x11 && psn == lost && !once:
+					once = true
+					return true
+				}
+				return false
+			}
+			c.run(20 * units.Millisecond)
+			st := c.hosts[0].h.Stats(c.now)
+			timeouts := uint64(0)
+			if lost == packets-1 {
+				timeouts = 1
+			}
+			if !f.done || st.NAKs != naks || (naks > 0) != (lost == 10) || st.Timeouts != timeouts {
+				t.Errorf("selective %v, packet %d lost: done %v, %d NAKs counted of %d, %d timeouts",
+					selective != nil, lost, f.done, st.NAKs, naks, st.Timeouts)
+			}
+		}
+	}
+}

@@ -316,6 +316,8 @@ func (c *scrape) host() {
 	if c.s.NIC {
 		return // it sends no flows of its own
 	}
+	c.put(ackTimeouts, float64(st.Timeouts), node)
+	c.put(naks, float64(st.NAKs), node)
 	c.histogram(fcts, st.FCTs[:], st.FCTSum.Seconds(), node)
 	if f := c.s.Orders; f != nil {
 		c.put(pending, float64(f.Pending), node)

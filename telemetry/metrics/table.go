@@ -171,6 +171,8 @@ var (
 	done         = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
 	refused      = define(senders, counterKind, "flows_refused_total", byNode, "Flows refused: no room, or their queue pair was in use.", "")
 	failed       = define(senders, counterKind, "flows_failed_total", byNode, "Flows whose sender gave up because there was no answer.", "")
+	ackTimeouts  = define(senders, counterKind, "ack_timeouts_total", byNode, "Times a flow sent again because no acknowledgement came in time (`ack_timeout`).", "mlx5: local_ack_timeout_err")
+	naks         = define(senders, counterKind, "nak_received_total", byNode, "NAKs of sequence errors received: packets were lost, or overtook others, and flows sent them again.", "mlx5: packet_seq_err")
 	pending      = define(senders, gaugeKind, "flows_pending", byNode, "Flows waiting for their start time.", "")
 	running      = define(senders, gaugeKind, "flows_running", byNode, "Flows being sent.", "")
 	limited      = define(hosts, gaugeKind, "rp_limited_flows", byNode, "Flows with a rate limiter: their reaction point holds them below line rate.", "")
