@@ -10,7 +10,7 @@ import (
 func TestUnicast(t *testing.T) {
 	for text, want := range map[string]bool{
 		"10.0.0.1": true, "fd00::1": true, "fe80::1": true, "255.255.255.255": false, "224.0.0.1": false, "239.1.2.3": false, "0.0.0.0": false,
-		"::": false, "ff02::1": false, "::ffff:224.0.0.1": false,
+		"::": false, "ff02::1": false, "::ffff:224.0.0.1": false, "127.0.0.1": false, "127.9.9.9": false, "::1": false,
 	} {
 		a, err := wire.ParseIP(text)
 		if err != nil || a.Unicast() != want {
