@@ -141,17 +141,17 @@ func check(file string) ([]string, error) {
 	switch kindOf(b) {
 	case experimentFile:
 		e, err := experiment.Parse(file, b)
-		if err == nil {
-			err = build.Check(e)
+		if err != nil {
+			return nil, err
 		}
+		notes, err := build.CheckNoting(e)
 		if err == nil {
 			err = report.CheckNames(e, nil)
 		}
 		if err != nil {
 			return nil, err
 		}
-		notes, err := build.Notes(e)
-		return append(e.Describe(), notes...), err
+		return append(e.Describe(), notes...), nil
 	case testbedFile:
 		b, err := testbed.Read(file)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"photon/fabric"
 	"photon/lab/experiment"
-	"photon/sim"
 	"photon/units"
 	"photon/wire"
 )
@@ -28,30 +27,31 @@ func (l Loss) String() string {
 	return s
 }
 
-// Notes are what an experiment's file is accepted with, although the author may not mean it: buffers of which lossless
-// priorities leave no room for a frame of another, so that no acknowledgement ever passes, or no CNP.
-func Notes(e *experiment.Experiment) (lines []string, err error) {
-	for _, v := range e.Variants() {
-		n, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{})
-		if err != nil {
-			return nil, err
+// CheckNoting is Check, and returns what a file is accepted with although its author may not mean it: the first buffer of
+// which lossless priorities leave no room for a frame of another, so that no acknowledgement ever passes, or no CNP.
+func CheckNoting(e *experiment.Experiment) (notes []string, err error) {
+	err = try(e, func(n *Network) {
+		if len(notes) == 0 {
+			notes = n.crampedNotes()
 		}
-		if n.Lossless>>n.acknowledged&1 != 0 && n.Lossless>>(CNPDSCP>>3)&1 != 0 {
-			continue
-		}
-		for i := range n.Plan.Nodes {
-			c, ok := n.configs[i]
-			longest := units.Size(c.MTU + wire.EthernetLen + wire.VLANLen)
-			if shared := c.Buffer - c.Reserved(); ok && shared < longest {
-				return []string{fmt.Sprintf("note: xoff and headroom of the lossless priorities of %s leave %v of "+
-					"its buffer of %v: "+
-					"frames of lossy ones are discarded, as acknowledgements and CNPs are, and flows may never end "+
-					"(%v or more)",
-					n.Plan.Nodes[i].Name, shared, c.Buffer, c.Reserved()+longest)}, nil
-			}
+	})
+	return notes, err
+}
+
+func (n *Network) crampedNotes() []string {
+	if n.Lossless>>n.acknowledged&1 != 0 && n.Lossless>>(CNPDSCP>>3)&1 != 0 {
+		return nil
+	}
+	for i := range n.Plan.Nodes {
+		c, ok := n.configs[i]
+		longest := units.Size(c.MTU + wire.EthernetLen + wire.VLANLen)
+		if shared := c.Buffer - c.Reserved(); ok && shared < longest {
+			return []string{fmt.Sprintf("note: xoff and headroom of the lossless priorities of %s leave %v of its buffer of %v: "+
+				"frames of lossy ones are discarded, as acknowledgements and CNPs are, and flows may never end (%v or more)",
+				n.Plan.Nodes[i].Name, shared, c.Buffer, c.Reserved()+longest)}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // Losses are what Lost counts, by node, port, priority and reason.

@@ -41,7 +41,7 @@ measure: {sample: 10us}
 		if err != nil {
 			t.Fatal(err)
 		}
-		notes, err := Notes(e)
+		notes, err := CheckNoting(e)
 		if err != nil {
 			t.Fatal(err)
 		}

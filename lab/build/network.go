@@ -120,9 +120,13 @@ const CNPDSCP = 48
 
 // Check finds what only shows when the network of an experiment is built, for every
 // value of its sweep: switches without room for headroom, for example.
-func Check(e *experiment.Experiment) error {
+func Check(e *experiment.Experiment) error { return try(e, func(*Network) {}) }
+
+// try builds the network for every value of the experiment's sweep, and shows it.
+func try(e *experiment.Experiment, show func(*Network)) error {
 	for _, v := range e.Variants() {
-		if _, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{}); err != nil {
+		n, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{})
+		if err != nil {
 			var located *config.Error
 			if e.File() == "" || errors.As(err, &located) {
 				return err
@@ -133,6 +137,7 @@ func Check(e *experiment.Experiment) error {
 			}
 			return located
 		}
+		show(n)
 	}
 	return nil
 }
