@@ -87,15 +87,19 @@ func (m metric) counts(f *build.Flow) bool {
 
 // Unfinished says of metrics of flows that ended how many others had begun: times are then those of the faster ones.
 func (w *Watch) Unfinished() (notes []string) {
+	var never []string
 	of := map[string]int{} // the note of so many flows
 	for i := range w.e.Measure.Metrics {
 		m := metric{&w.e.Measure.Metrics[i]}
 		if m.Do.V != "fct" && m.Do.V != "slowdown" {
 			continue
 		}
-		open, begun := 0, 0
+		open, begun, later := 0, 0, 0
 		for _, f := range w.n.Select(m.Flows.Or([]string{"*"})) {
-			if m.counts(f) && f.Start < w.e.Duration {
+			switch {
+			case m.counts(f) && f.Start >= w.e.Duration:
+				later++
+			case m.counts(f):
 				begun++
 				if !f.Done {
 					open++
@@ -104,6 +108,9 @@ func (w *Watch) Unfinished() (notes []string) {
 		}
 		flows := fmt.Sprintf("%d of %d flows of ", open, begun)
 		switch at, known := of[flows]; {
+		case begun == 0 && later > 0:
+			never = append(never, fmt.Sprintf("%s has no value: none of its flows, %d, began in the %v of the run",
+				m.Name, later, w.e.Duration))
 		case open == 0:
 		case known:
 			notes[at] += ", " + m.Name
@@ -115,7 +122,7 @@ func (w *Watch) Unfinished() (notes []string) {
 	for i := range notes {
 		notes[i] += " had not ended at the end of the run, and are not in it"
 	}
-	return notes
+	return append(notes, never...)
 }
 
 // statistic of values, which it may sort.
