@@ -57,7 +57,8 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		end = max(end, f.End)
 		t := (f.End - f.Start).Seconds() // the time a flow waits for its first turn is part of it
 		if m.Do.V == "slowdown" {
-			t = (&Ended{FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate)}).Slowdown()
+			least := ideal.time(f.From, f.To, f.Size, ideal.limit(f.Group, f.Rate))
+			t = (&Ended{FCT: f.End - f.Start, Ideal: least}).Slowdown()
 		}
 		times = append(times, t)
 	}
@@ -150,7 +151,43 @@ type ideal struct {
 }
 
 func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
+	if rates := raised(e, plan); len(rates) > 0 {
+		plan = plan.Raised(rates)
+	}
 	return &ideal{e: e, plan: plan, extra: experiment.HeaderBytes, back: map[topology.Pair]units.Time{}}
+}
+
+// raised is the highest rate that events give ports whose links they make faster than they are at the beginning.
+func raised(e *experiment.Experiment, plan *topology.Plan) map[[2]int]units.Rate {
+	rates := map[[2]int]units.Rate{}
+	for i := range e.Events {
+		ev := &e.Events[i]
+		if !ev.Link.IsSet() {
+			continue
+		}
+		places, _ := ev.Places(plan) // which check has seen
+		for _, at := range places {
+			port := [2]int{at.Node, at.Port}
+			if ev.Rate.V > plan.Nodes[at.Node].Ends[at.Port].Link.Rate {
+				rates[port] = max(rates[port], ev.Rate.V)
+			}
+		}
+	}
+	return rates
+}
+
+// limit is the highest rate that flows of a group keep to, of those that events give them, too: alone in the network
+// they have these as well. 0: there is none.
+func (d *ideal) limit(group string, rate units.Rate) units.Rate {
+	if rate == 0 {
+		return 0
+	}
+	for i := range d.e.Events {
+		if ev := &d.e.Events[i]; ev.Flow.V == group && ev.Rate.IsSet() {
+			rate = max(rate, ev.Rate.V)
+		}
+	}
+	return rate
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
@@ -304,7 +341,8 @@ func EndedFlows(e *experiment.Experiment, n *build.Network, seed uint64) iter.Se
 			}
 			x := Ended{
 				Group: f.Group, From: plan.Nodes[f.From].Name, To: plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
-				FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate), Flow: i, Seed: seed,
+				FCT: f.End - f.Start, Flow: i, Seed: seed,
+				Ideal: ideal.time(f.From, f.To, f.Size, ideal.limit(f.Group, f.Rate)),
 			}
 			if arrived != nil {
 				x.Arrived = arrived[i]
