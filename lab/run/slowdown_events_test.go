@@ -13,7 +13,8 @@ func TestSlowdownOfRaisedRates(t *testing.T) {
 		{"{at: 0us, flow: f, rate: 1Gbps}", 1, 1.3},
 		{"{at: 100us, flow: f, rate: 50Mbps}", 1, 2}, // of 0.1 Gbit/s
 		{"{at: 100us, flow: other, rate: 1Gbps}", 0.999, 1.001},
-		{"{at: 100us, flow: f, rate: 50Mbps}, {at: 150us, flow: f, rate: 5Gbps}, {at: 160us, flow: f, rate: 1Gbps}", 1, 50},
+		{"{at: 100us, flow: f, rate: 50Mbps}, {at: 150us, flow: f, rate: 5Gbps}, " +
+			"{at: 160us, flow: f, rate: 1Gbps}", 1, 50},
 	} {
 		r := ran(t, `id: test/raised
 title: raised
@@ -47,8 +48,10 @@ measure: {sample: 10us, metrics: [{name: x, do: slowdown, flows: [f]}]}
 func TestSlowdownOfRaisedLinks(t *testing.T) {
 	for _, events := range []string{
 		"{at: 0us, link: S0>H2, rate: 40Gbps}, {at: 0us, link: H0>S0, rate: 40Gbps}",
-		"{at: 0us, link: H2>S0, rate: 20Gbps}, {at: 10us, link: S0>H0, rate: 40Gbps}, {at: 20us, link: H0>S0, rate: 1Gbps}",
-		"{at: 5us, link: H0>S0, rate: 1Gbps}, {at: 6us, link: S0>H0, rate: 100Gbps}, {at: 6us, link: S0>H2, rate: 100Gbps}",
+		"{at: 0us, link: H2>S0, rate: 20Gbps}, {at: 10us, link: S0>H0, rate: 40Gbps}, " +
+			"{at: 20us, link: H0>S0, rate: 1Gbps}",
+		"{at: 5us, link: H0>S0, rate: 1Gbps}, {at: 6us, link: S0>H0, rate: 100Gbps}, " +
+			"{at: 6us, link: S0>H2, rate: 100Gbps}",
 	} {
 		r := ran(t, `id: test/raisedlinks
 title: raised
@@ -62,7 +65,9 @@ events: [`+events+`]
 schemes: [none]
 measure: {sample: 10us, metrics: [{name: x, do: slowdown, flows: [f]}]}
 `)
-		if x := r.metrics["x"]; x == nil || *x < 1 {
+		if x := r.metrics["x"]; x == nil {
+			t.Fatalf("%s: the flow did not end", events)
+		} else if *x < 1 {
 			t.Errorf("%s: the flow is %v times as slow as alone", events, *x)
 		}
 		for f := range r.ended {

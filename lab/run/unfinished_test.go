@@ -38,9 +38,12 @@ measure: {sample: 10us, metrics: [{name: x, `+c.metric+`}]}
 // Nor is it silent that no flow of a metric began: a start behind the run's end, or something awaited that never comes.
 func TestFlowsThatNeverBeganAreNoted(t *testing.T) {
 	for _, c := range []struct{ flows, want string }{
-		{"{name: f, from: H0, to: H2, size: 10KB, start: 5ms}", "x has no value: none of its flows, 1, began in the 200us of the run"},
-		{"{name: f, from: H0, to: H2, size: 1KB, start: 200us, count: 2}", "x has no value: none of its flows, 2, began"},
-		{"{name: a, from: H0, to: H2, size: 1MB}, {name: f, from: H0, to: H2, size: 1KB, after: a}", "none of its flows, 1, began"},
+		{"{name: f, from: H0, to: H2, size: 10KB, start: 5ms}",
+			"x has no value: none of its flows, 1, began in the 200us of the run"},
+		{"{name: f, from: H0, to: H2, size: 1KB, start: 200us, count: 2}",
+			"x has no value: none of its flows, 2, began"},
+		{"{name: a, from: H0, to: H2, size: 1MB}, {name: f, from: H0, to: H2, size: 1KB, after: a}",
+			"none of its flows, 1, began"},
 		{"{name: f, from: H0, to: H2, size: 10KB}, {name: f, from: H0, to: H2, size: 10KB, start: 5ms}", ""},
 		{"{name: f, from: H0, to: H2, size: 1MB}", ""},
 	} {

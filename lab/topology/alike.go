@@ -69,8 +69,8 @@ func (p *Plan) Bare() *Plan {
 	return bare
 }
 
-// Raised is a bare plan of the same nodes and cables, in which some ports, each a node and a number, and those that they
-// are connected to have a rate of so much at least.
+// Raised is a bare plan of the same nodes and cables, in which some ports, each a node and a number, and those that
+// they are connected to have a rate of so much at least.
 func (p *Plan) Raised(rates map[[2]int]units.Rate) *Plan {
 	raised := p.Bare()
 	raised.Nodes = slices.Clone(p.Nodes)
