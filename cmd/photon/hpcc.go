@@ -183,6 +183,9 @@ func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, e
 		if err != nil {
 			return nil, theirs, err
 		}
+		if len(list) == 0 {
+			return nil, theirs, config.FileError(h.against, errors.New("there are no flows in it to compare with"))
+		}
 		theirs = hpccfiles.Summarise(list)
 	}
 	if p, err = hpccfiles.Prepare(f, h.scheme); err == nil {

@@ -183,9 +183,15 @@ func (s *Spec) rounds(n float64) float64 {
 func (s *Spec) halves() bool { return s.Algorithm == "halving-doubling" }
 
 // piece is the size of the i-th of n pieces of something.
-func piece(size units.Size, i, n int) units.Size {
-	each, rest := size/units.Size(n), size%units.Size(n)
-	return each + rest*units.Size(i+1)/units.Size(n) - rest*units.Size(i)/units.Size(n)
+func piece(size units.Size, i, n int) units.Size { return pieces(size, i, 1, n) }
+
+// pieces is the size of several of n pieces in a row.
+func pieces(size units.Size, first, count, n int) units.Size {
+	before := func(i int) units.Size { // size*i/n, which might overflow
+		each, rest := size/units.Size(n), size%units.Size(n)
+		return each*units.Size(i) + rest*units.Size(i)/units.Size(n)
+	}
+	return before(first+count) - before(first)
 }
 
 func mod(i, n int) int { return (i%n + n) % n }
@@ -215,18 +221,27 @@ func (s *Spec) ring(tasks []Task, rounds int, first [][]Dep) []Task {
 	return tasks
 }
 
-// exchange has ranks exchange with those at distances, in this order; in round i each sends size(i).
-func (s *Spec) exchange(tasks []Task, distances []int, size func(channel units.Size, i int) units.Size, first [][]Dep) []Task {
+// exchange has ranks exchange with those at distances, in this order. In the first halving rounds each sends what is
+// for the other's half of the ranks that still add to each other, and after that what it has whole: the pieces of the
+// ranks that it has exchanged with since.
+func (s *Spec) exchange(tasks []Task, distances []int, halving int, first [][]Dep) []Task {
 	n := s.Ranks
 	for c := range s.Channels {
-		base := len(tasks)
+		channel, base := piece(s.Size, c, s.Channels), len(tasks)
 		for i, d := range distances {
 			for r := range n {
+				whose := r
+				if i < halving {
+					whose = r ^ d
+				}
+				which := whose &^ (d - 1)
 				after := slices.Clip(first[r])
 				for j := range i { // it sends what it has made of all that it got
 					after = append(after, Dep{base + j*n + r ^ distances[j]})
 				}
-				tasks = append(tasks, Task{Rank: r, To: r ^ d, Size: size(piece(s.Size, c, s.Channels), i), Channel: c, After: after})
+				tasks = append(tasks, Task{
+					Rank: r, To: r ^ d, Size: pieces(channel, which, d, n), Piece: which, Channel: c, After: after,
+				})
 			}
 		}
 	}
@@ -252,16 +267,15 @@ func (s *Spec) reduceAll(tasks []Task, first [][]Dep) []Task {
 	there := s.halving()
 	back := slices.Clone(there)
 	slices.Reverse(back)
-	return s.exchange(tasks, append(there, back...), func(c units.Size, i int) units.Size {
-		return c >> (min(i, 2*len(back)-1-i) + 1)
-	}, first)
+	return s.exchange(tasks, append(there, back...), len(there), first)
 }
 
 func (s *Spec) reduceScatter() ([]Task, error) {
 	if !s.halves() {
 		return s.ring(nil, s.Ranks-1, s.none()), nil
 	}
-	return s.exchange(nil, s.halving(), func(c units.Size, i int) units.Size { return c >> (i + 1) }, s.none()), nil
+	there := s.halving()
+	return s.exchange(nil, there, len(there), s.none()), nil
 }
 
 func (s *Spec) allGather() ([]Task, error) {
@@ -270,7 +284,7 @@ func (s *Spec) allGather() ([]Task, error) {
 	}
 	back := s.halving()
 	slices.Reverse(back)
-	return s.exchange(nil, back, func(c units.Size, i int) units.Size { return c >> (len(back) - i) }, s.none()), nil
+	return s.exchange(nil, back, 0, s.none()), nil
 }
 
 // allToAll has every rank send to the next, to the one after that, and so on, so that no

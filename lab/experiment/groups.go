@@ -104,6 +104,10 @@ func (g *FlowGroup) check() error {
 // checkTimes says which times of a group contradict each other.
 func (g *FlowGroup) checkTimes() error {
 	switch {
+	case g.Every.IsSet() && g.Every.V == 0:
+		return at(g.Every, "flows %s: every 0ps: they come again after some time", g.label())
+	case g.Lasts.IsSet() && g.Lasts.V == 0:
+		return at(g.Lasts, "flows %s: lasts 0ps: a flow lasts for some time (absent: to its end)", g.label())
 	case g.Gap.IsSet() && g.Repeat.IsSet() && g.Gap.V >= 0:
 	case g.Gap.IsSet() && (g.Every.IsSet() || !g.Lasts.IsSet() || g.Gap.V < 0 || g.Gap.V+g.Lasts.V <= 0):
 		return at(g.Gap, "a gap is between flows that last for a time, and stands instead of every")
@@ -113,6 +117,11 @@ func (g *FlowGroup) checkTimes() error {
 		return at(g.Lasts, "flows either stop at a time or last for a time")
 	case g.Stop.IsSet() && g.Stop.V <= g.Start.V:
 		return at(g.Stop, "flows %s stop at %v, and start at %v", g.label(), g.Stop.V, g.Start.V)
+	case g.Until.IsSet() && g.every() == 0:
+		return at(g.Until, "flows %s: until %v: the flows come once (every, or lasts and gap, say how often)",
+			g.label(), g.Until.V)
+	case g.Until.IsSet() && g.Until.V <= g.Start.V:
+		return at(g.Until, "flows %s: until %v: they start at %v", g.label(), g.Until.V, g.Start.V)
 	}
 	return nil
 }

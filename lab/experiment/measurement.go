@@ -161,6 +161,9 @@ func MetricDocs() map[string]string {
 // Growth are the kinds that look at how much counters grow.
 var Growth = []string{"delta", "rate", "jain", "gap", "spread"}
 
+// comparing are those of them that look at columns against each other.
+var comparing = []string{"jain", "gap", "spread"}
+
 // FirstTimes are the kinds that give the time of what may never come.
 var FirstTimes = []string{"first_at_most", "first_at_least", "first_within"}
 
@@ -252,6 +255,9 @@ func (p *Probe) check(e *Experiment, plan *topology.Plan, groups map[string]int)
 	if p.Over%e.Measure.Sample != 0 || p.Over < 0 {
 		return at(p.Kind, "probe %s: %v is not a multiple of the sample, %v", p.Name, p.Over, e.Measure.Sample)
 	}
+	if p.Over > e.Duration {
+		return at(p.Kind, "probe %s: over %v is longer than the run's %v", p.Name, p.Over, e.Duration)
+	}
 	kind, ok := ProbeKinds[p.Kind.V]
 	if !ok {
 		return at(p.Kind, "probe %s: there is no kind %q (%s)", p.Name, p.Kind.V, others(p.Kind.V, sortedKeys(ProbeKinds)))
@@ -322,6 +328,9 @@ func (m *Metric) check(e *Experiment) error {
 		if slices.Contains(Growth, m.Do.V) && !ProbeKinds[p.Kind.V].Counter {
 			return at(m.Do, "metric %s: %s is of how much a counter grows, and %s is none (mean, max and the like are of samples)", m.Name, m.Do.V, p.Kind.V)
 		}
+		if slices.Contains(comparing, m.Do.V) && !p.Each {
+			return at(m.Do, "metric %s: %s compares columns, and probe %s has one (each: true)", m.Name, m.Do.V, p.Name)
+		}
 	}
 	if m.From < 0 || m.To < 0 || m.To > e.Duration || m.To != 0 && m.To <= m.From || m.From >= e.Duration {
 		return at(m.Do, "metric %s: from %v to %v is not in the run's %v", m.Name, m.From, cmp.Or(m.To, e.Duration),
@@ -333,6 +342,9 @@ func (m *Metric) check(e *Experiment) error {
 		return at(m.Do, "metric %s: no sample is between %v and %v: there is one every %v", m.Name, m.From, end, e.Measure.Sample)
 	case slices.Contains(FirstTimes, m.Do.V) && m.Hold > end-m.From:
 		return at(m.Do, "metric %s: hold %v is longer than the %v from %v to %v", m.Name, m.Hold, end-m.From, m.From, end)
+	}
+	if m.IsDeadlock() && m.Hold > e.Duration {
+		return at(m.Do, "metric %s: hold %v is longer than the run's %v", m.Name, m.Hold, e.Duration)
 	}
 	if m.IsDeadlock() && m.Hold > 0 {
 		for i := range e.Measure.Metrics {
@@ -351,6 +363,8 @@ func (m *Metric) check(e *Experiment) error {
 		return at(m.Do, "metric %s: hold %v must not be negative", m.Name, m.Hold)
 	case !(m.Part >= 0 && m.Part <= math.MaxFloat64):
 		return at(m.Do, "metric %s: part %v must not be negative", m.Name, m.Part)
+	case m.Part == 0 && (m.Do.V == "within" || m.Do.V == "first_within"):
+		return at(m.Do, "metric %s: %s needs a part of the value (part: 0.1)", m.Name, m.Do.V)
 	case (low != 0 || high != 0) && (low < 0 || high <= low):
 		return at(m.Do, "metric %s: sizes are above the first, up to the second, which is larger: not [%v, %v]",
 			m.Name, low, high)

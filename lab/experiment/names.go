@@ -13,6 +13,9 @@ import (
 
 // others is what an error adds to a name that does not exist.
 func others(name string, names []string) string {
+	if len(names) == 0 {
+		return "there are none"
+	}
 	if len(names) == 1 { // "there are none" would be said of the scheme none
 		return suggest.Or(name, names, "there is only "+names[0])
 	}

@@ -2,10 +2,10 @@ package experiment
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
+	"photon/config"
 	"photon/lab/topology"
 	"photon/units"
 )
@@ -197,7 +197,7 @@ func (w *waits) of(host int, list []After) (*Wait, error) {
 
 // cycle finds flows that wait for each other in a circle, none of which would ever begin. In a circle where not all
 // that is waited for is needed, flows may begin.
-func cycle(flows []Flow) error {
+func (e *Experiment) cycle(flows []Flow) error {
 	const (
 		entered = 1
 		left    = 2
@@ -227,14 +227,14 @@ func cycle(flows []Flow) error {
 	}
 	for i := range flows {
 		if !enter(flows[i].Wait) {
-			return neverBegin(flows)
+			return e.neverBegin(flows)
 		}
 	}
 	return nil
 }
 
 // neverBegin finds flows that do not begin though all that is waited for happens as soon as it can.
-func neverBegin(flows []Flow) error {
+func (e *Experiment) neverBegin(flows []Flow) error {
 	missing := map[*Wait]int{} // so many causes
 	behindWait, behindFlow, of := map[*Wait][]*Wait{}, map[int32][]*Wait{}, map[*Wait][]int32{}
 	var add func(w *Wait)
@@ -286,10 +286,25 @@ func neverBegin(flows []Flow) error {
 	}
 	for i := range flows {
 		if w := flows[i].Wait; w != nil && missing[w] > 0 {
-			return fmt.Errorf("flows %s wait for something that waits for them", flows[i].Group)
+			return at(e.waitsFor(flows[i].Group), "flows %s wait for something that waits for them", flows[i].Group)
 		}
 	}
 	return nil
+}
+
+// waitsFor is the first that a group or a collective waits for; without a line if it is of neither.
+func (e *Experiment) waitsFor(group string) (first config.Value[string]) {
+	for i := range e.Flows {
+		if g := &e.Flows[i]; g.label() == group && len(g.After) > 0 {
+			return g.After[0].Flows
+		}
+	}
+	for i := range e.Collectives {
+		if c := &e.Collectives[i]; c.Name.V == group && len(c.After) > 0 {
+			return c.After[0].Flows
+		}
+	}
+	return first
 }
 
 // arrange has flows of groups, and collectives, wait for others.
@@ -332,7 +347,7 @@ func (e *Experiment) arrange(w *waits) error {
 			start.After = append(start.After, x.After...)
 		}
 	}
-	return cycle(w.flows)
+	return e.cycle(w.flows)
 }
 
 // checkWaits finds keys that make no sense of flows that wait for others, or repeat.
@@ -352,8 +367,8 @@ func (g *FlowGroup) checkWaits(e *Experiment) error {
 		return at(x, format, args...)
 	}
 	switch {
-	case g.Repeat.V < 0:
-		return wrong("repeat %d must not be negative", g.Repeat.V)
+	case g.Repeat.Or(1) < 1:
+		return at(g.Repeat, "flows %s: repeat %d: from 1 (absent: 1)", g.label(), g.Repeat.V)
 	case g.Repeat.V > maxRepeat:
 		return wrong("repeat %d: %d at most", g.Repeat.V, maxRepeat)
 	case g.Every.IsSet() || g.Until.IsSet() || g.Stop.IsSet() || g.Lasts.IsSet():

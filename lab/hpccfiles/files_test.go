@@ -403,7 +403,14 @@ func TestKeysAreDocumented(t *testing.T) {
 }
 
 func TestReadFCTRefuses(t *testing.T) {
-	for _, text := range []string{"0b000201 0b000401 10000 100 1000 2000000000 31062", "x", "0b000201 0b000401 10000 100 1000 2000000000 31062 0"} {
+	for _, text := range []string{
+		"0b000201 0b000401 10000 100 1000 2000000000 31062", "x", "0b000201 0b000401 10000 100 1000 2000000000 31062 0",
+		"0b000201 0b000401 10000 100 1000 2000000000 -31062 100",
+		"0b000201 0b000401 10000 100 -1000 2000000000 31062 100",
+		"0b000201 0b000401 10000 100 0 2000000000 31062 100", "0b000201 0b000401 10000 100 1000 -1 31062 100",
+		"0b000201 0b000401 10000 100 1000 2000000000 0 100", "0b000201 0b000401 10000 100 1000 0 5+4000",
+		"0b000201+0b000401 10000 100 1000 0 5 4000",
+	} {
 		if _, err := ReadFCT("fct.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "fct.txt:1: ") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -462,7 +469,8 @@ func FuzzReadFCT(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := ReadFCT("fct", b)
 		for i := range list {
-			if err == nil && (list[i].Standalone <= 0 || list[i].Slowdown() < 1) {
+			f := &list[i]
+			if err == nil && (f.Standalone <= 0 || f.FCT <= 0 || f.Size < 1 || f.Slowdown() < 1) {
 				t.Fatalf("%+v", list[i])
 			}
 		}

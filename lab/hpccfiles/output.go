@@ -58,11 +58,13 @@ func ReadFCT(file string, b []byte) (list []Finished, err error) {
 		var f Finished
 		var src, dst uint32
 		n, err := fmt.Sscanf(l, "%x %x %d %d %d %d %d %d", &src, &dst, &f.SrcPort, &f.DstPort, (*int64)(&f.Size), &f.Start, &f.FCT, &f.Standalone)
-		if err != nil || n != 8 || f.Standalone <= 0 {
+		fields := strings.Fields(l)
+		wrong := f.Size < 1 || f.Start < 0 || f.FCT <= 0 || f.Standalone <= 0
+		if err != nil || n != 8 || len(fields) < 8 || wrong {
 			return nil, &config.Error{File: file, Line: i + 1, Err: fmt.Errorf("not `sip dip sport dport size start_ns fct_ns standalone_ns`")}
 		}
 		var t Traced
-		if n, _ := fmt.Sscan(strings.Join(strings.Fields(l)[8:], " "), &t.ID, &t.Arrived, &t.End); n == 3 {
+		if n, _ := fmt.Sscan(strings.Join(fields[8:], " "), &t.ID, &t.Arrived, &t.End); n == 3 {
 			f.Trace = &t
 		}
 		f.From, f.To = int(src>>8&0xFFFF), int(dst>>8&0xFFFF)

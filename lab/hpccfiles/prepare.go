@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"photon/config"
+	"photon/dataplane"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
@@ -80,13 +81,25 @@ func Prepare(f Files, schemeName string) (*Prepared, error) {
 	if err == nil || errors.As(err, &located) && located.File != "" {
 		return p, err
 	}
-	// What is wrong with the experiment is wrong with the setting without which it is right.
-	for _, s := range f.Config.inOrder() {
+	ofNetwork := errors.Is(err, dataplane.ErrBuffer)
+	if ofNetwork {
+		err = fmt.Errorf("switch %w", err) // whose name is a number, as a line's
+	}
+	// What is wrong with the experiment is wrong with the setting without which it is right; with the choice of a mode
+	// only if with no value that the mode reads.
+	settings := f.Config.inOrder()
+	if i := slices.IndexFunc(settings, func(s *setting) bool { return s.key == "CC_MODE" }); i >= 0 {
+		settings = append(slices.Delete(slices.Clone(settings), i, i+1), settings[i])
+	}
+	for _, s := range settings {
 		without := f
 		without.Config = f.Config.without(s.key)
 		if _, other := prepareAs(without, schemeName); other == nil {
 			return nil, f.Config.at(s.line, "%s: %w", s.key, err)
 		}
+	}
+	if ofNetwork {
+		return nil, &config.Error{File: f.Topology.File, Err: err}
 	}
 	// Otherwise with the flows, or with the network that they are to pass.
 	flows := f.FlowFile

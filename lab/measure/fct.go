@@ -57,7 +57,8 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		end = max(end, f.End)
 		t := (f.End - f.Start).Seconds() // the time a flow waits for its first turn is part of it
 		if m.Do.V == "slowdown" {
-			t = (&Ended{FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate)}).Slowdown()
+			least := ideal.time(f.From, f.To, f.Size, ideal.limit(f.Group, f.Rate))
+			t = (&Ended{FCT: f.End - f.Start, Ideal: least}).Slowdown()
 		}
 		times = append(times, t)
 	}
@@ -87,15 +88,19 @@ func (m metric) counts(f *build.Flow) bool {
 
 // Unfinished says of metrics of flows that ended how many others had begun: times are then those of the faster ones.
 func (w *Watch) Unfinished() (notes []string) {
+	var never []string
 	of := map[string]int{} // the note of so many flows
 	for i := range w.e.Measure.Metrics {
 		m := metric{&w.e.Measure.Metrics[i]}
 		if m.Do.V != "fct" && m.Do.V != "slowdown" {
 			continue
 		}
-		open, begun := 0, 0
+		open, begun, later := 0, 0, 0
 		for _, f := range w.n.Select(m.Flows.Or([]string{"*"})) {
-			if m.counts(f) && f.Start < w.e.Duration {
+			switch {
+			case m.counts(f) && f.Start >= w.e.Duration:
+				later++
+			case m.counts(f):
 				begun++
 				if !f.Done {
 					open++
@@ -104,6 +109,9 @@ func (w *Watch) Unfinished() (notes []string) {
 		}
 		flows := fmt.Sprintf("%d of %d flows of ", open, begun)
 		switch at, known := of[flows]; {
+		case begun == 0 && later > 0:
+			never = append(never, fmt.Sprintf("%s has no value: none of its flows, %d, began in the %v of the run",
+				m.Name, later, w.e.Duration))
 		case open == 0:
 		case known:
 			notes[at] += ", " + m.Name
@@ -115,7 +123,7 @@ func (w *Watch) Unfinished() (notes []string) {
 	for i := range notes {
 		notes[i] += " had not ended at the end of the run, and are not in it"
 	}
-	return notes
+	return append(notes, never...)
 }
 
 // statistic of values, which it may sort.
@@ -143,7 +151,43 @@ type ideal struct {
 }
 
 func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
+	if rates := raised(e, plan); len(rates) > 0 {
+		plan = plan.Raised(rates)
+	}
 	return &ideal{e: e, plan: plan, extra: experiment.HeaderBytes, back: map[topology.Pair]units.Time{}}
+}
+
+// raised is the highest rate that events give ports whose links they make faster than they are at the beginning.
+func raised(e *experiment.Experiment, plan *topology.Plan) map[[2]int]units.Rate {
+	rates := map[[2]int]units.Rate{}
+	for i := range e.Events {
+		ev := &e.Events[i]
+		if !ev.Link.IsSet() {
+			continue
+		}
+		places, _ := ev.Places(plan) // which check has seen
+		for _, at := range places {
+			port := [2]int{at.Node, at.Port}
+			if ev.Rate.V > plan.Nodes[at.Node].Ends[at.Port].Link.Rate {
+				rates[port] = max(rates[port], ev.Rate.V)
+			}
+		}
+	}
+	return rates
+}
+
+// limit is the highest rate that flows of a group keep to, of those that events give them, too: alone in the network
+// they have these as well. 0: there is none.
+func (d *ideal) limit(group string, rate units.Rate) units.Rate {
+	if rate == 0 {
+		return 0
+	}
+	for i := range d.e.Events {
+		if ev := &d.e.Events[i]; ev.Flow.V == group && ev.Rate.IsSet() {
+			rate = max(rate, ev.Rate.V)
+		}
+	}
+	return rate
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
@@ -297,7 +341,8 @@ func EndedFlows(e *experiment.Experiment, n *build.Network, seed uint64) iter.Se
 			}
 			x := Ended{
 				Group: f.Group, From: plan.Nodes[f.From].Name, To: plan.Nodes[f.To].Name, Size: f.Size, Start: f.Start,
-				FCT: f.End - f.Start, Ideal: ideal.time(f.From, f.To, f.Size, f.Rate), Flow: i, Seed: seed,
+				FCT: f.End - f.Start, Flow: i, Seed: seed,
+				Ideal: ideal.time(f.From, f.To, f.Size, ideal.limit(f.Group, f.Rate)),
 			}
 			if arrived != nil {
 				x.Arrived = arrived[i]

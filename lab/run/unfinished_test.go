@@ -34,3 +34,32 @@ measure: {sample: 10us, metrics: [{name: x, `+c.metric+`}]}
 		}
 	}
 }
+
+// Nor is it silent that no flow of a metric began: a start behind the run's end, or something awaited that never comes.
+func TestFlowsThatNeverBeganAreNoted(t *testing.T) {
+	for _, c := range []struct{ flows, want string }{
+		{"{name: f, from: H0, to: H2, size: 10KB, start: 5ms}",
+			"x has no value: none of its flows, 1, began in the 200us of the run"},
+		{"{name: f, from: H0, to: H2, size: 1KB, start: 200us, count: 2}",
+			"x has no value: none of its flows, 2, began"},
+		{"{name: a, from: H0, to: H2, size: 1MB}, {name: f, from: H0, to: H2, size: 1KB, after: a}",
+			"none of its flows, 1, began"},
+		{"{name: f, from: H0, to: H2, size: 10KB}, {name: f, from: H0, to: H2, size: 10KB, start: 5ms}", ""},
+		{"{name: f, from: H0, to: H2, size: 1MB}", ""},
+	} {
+		r := ran(t, `id: test/never
+title: never
+duration: 200us
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, start_phase: 0s,
+  payload: 1000B, mtu: 1500B, priority: 3, xoff: 100KB, buffer: 9MB}
+flows: [`+c.flows+`]
+schemes: [none]
+measure: {sample: 10us, metrics: [{name: x, do: fct, flows: [f]}]}
+`)
+		i := slices.IndexFunc(r.notes, func(n string) bool { return strings.Contains(n, "began in") })
+		if (i >= 0) != (c.want != "") || i >= 0 && !strings.Contains(r.notes[i], c.want) {
+			t.Errorf("%s: %q", c.flows, r.notes)
+		}
+	}
+}

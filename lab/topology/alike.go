@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"photon/fabric"
+	"photon/units"
 )
 
 // In a large network most pairs of nodes have the same ways, which are worked out once.
@@ -66,6 +67,22 @@ func (p *Plan) Bare() *Plan {
 		bare.nics.pairs = map[[2]int][][2]int{}
 	}
 	return bare
+}
+
+// Raised is a bare plan of the same nodes and cables, in which some ports, each a node and a number, and those that
+// they are connected to have a rate of so much at least.
+func (p *Plan) Raised(rates map[[2]int]units.Rate) *Plan {
+	raised := p.Bare()
+	raised.Nodes = slices.Clone(p.Nodes)
+	for i := range raised.Nodes {
+		raised.Nodes[i].Ends = slices.Clone(p.Nodes[i].Ends)
+	}
+	for at, rate := range rates {
+		here := &raised.Nodes[at[0]].Ends[at[1]]
+		there := &raised.Nodes[here.Node].Ends[here.Port]
+		here.Link.Rate, there.Link.Rate = max(here.Link.Rate, rate), max(there.Link.Rate, rate)
+	}
+	return raised
 }
 
 // survey is what is known of a plan, for one that has its lock.
