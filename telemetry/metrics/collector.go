@@ -61,7 +61,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := c.source.Snapshot()
-	scrape := scrape{out, &s, c.series}
+	scrape := scrape{out, &s, c.series, lossless(&s)}
 	for i := range s.Numbers() {
 		scrape.port(i)
 	}
@@ -123,9 +123,22 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 
 // scrape is a snapshot on its way out.
 type scrape struct {
-	out    chan<- prometheus.Metric
-	s      *telemetry.Snapshot
-	series Series
+	out      chan<- prometheus.Metric
+	s        *telemetry.Snapshot
+	series   Series
+	lossless uint8 // priorities of which frames may be lossless, as bits
+}
+
+// lossless are the priorities of which frames may be lossless: all, where they come through a port that sends PAUSE.
+func lossless(s *telemetry.Snapshot) uint8 {
+	if b := s.Buffer; b != nil {
+		for i := range s.Numbers() {
+			if b.Ports[i] != 0 && b.PFC[i] == 0 {
+				return 0xFF
+			}
+		}
+	}
+	return s.Lossless
 }
 
 func (c *scrape) put(m *metric, v float64, labels ...string) {
@@ -189,9 +202,9 @@ func (c *scrape) port(i int) {
 		put(pfcRxFrames, float64(p.Egress.Received(prio)))
 		put(pfcRxPaused, p.Egress.Paused[prio].Seconds())
 		put(pfcRxChanges, float64(p.Egress.Transitions[prio]))
-		lossless := c.s.Lossless>>prio&1 != 0
+		lossless := c.lossless>>prio&1 != 0
 		for reason := range fabric.Reasons {
-			if n := p.Discards[reason][prio]; n > 0 || lossless && costly(reason, c.s.Host) {
+			if n := p.Discards[reason][prio]; n > 0 || lossless && costly(reason, c.s) {
 				labels[3] = reason.String()
 				c.put(discards, float64(n), labels[:]...)
 			}
@@ -250,8 +263,11 @@ func (c *scrape) impaired(i int) {
 
 // costly are the reasons by which a lossless priority loses frames. Their series
 // begin with 0, so that the first loss is an increase to Prometheus.
-func costly(r fabric.Reason, host bool) bool {
-	if host {
+func costly(r fabric.Reason, s *telemetry.Snapshot) bool {
+	switch {
+	case s.NIC && r == fabric.DropHeadroom:
+		return true
+	case s.Host:
 		return r == fabric.DropSequence || r == fabric.DropBadICRC || r == fabric.DropBadIP || r == fabric.DropTable
 	}
 	return r.Loses()
