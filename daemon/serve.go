@@ -68,6 +68,7 @@ type daemon struct {
 	sampling        sampling
 	storms          []pfc.WatchdogCounters   // when last looked at
 	losses          map[queueName]lossReport // of lossless priorities
+	firstLosses     firstLosses
 	lost            uint64                   // frames as of the last line of the log
 	lossesCheckedAt time.Time
 

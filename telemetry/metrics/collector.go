@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,7 +16,6 @@ import (
 	"photon/lldp"
 	"photon/pfc"
 	"photon/telemetry"
-	"photon/units"
 )
 
 // collector turns snapshots into metrics.
@@ -61,6 +61,10 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := c.source.Snapshot()
+	s.Node, s.Ports = label(s.Node), slices.Clone(s.Ports)
+	for i, name := range s.Ports {
+		s.Ports[i] = label(name)
+	}
 	scrape := scrape{out, &s, c.series, lossless(&s)}
 	for i := range s.Numbers() {
 		scrape.port(i)
@@ -78,7 +82,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		scrape.flows(flows)
 	}
 	for i := range s.Numbers() {
-		if i < len(s.Devices) {
+		if i < len(s.Devices) && s.Devices[i].Spec != "" { // else it is being closed
 			scrape.device(i)
 		}
 	}
@@ -127,6 +131,16 @@ type scrape struct {
 	s        *telemetry.Snapshot
 	series   Series
 	lossless uint8 // priorities of which frames may be lossless, as bits
+}
+
+// label is a name as it may be the value of a label. Prometheus takes UTF-8 only, and the names of interfaces may be any
+// bytes: those that are none of UTF-8 are written as in Go, so that names that differ still do.
+func label(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	quoted := strconv.Quote(name)
+	return quoted[1 : len(quoted)-1]
 }
 
 // lossless are the priorities of which frames may be lossless: all, where they come through a port that sends PAUSE.
@@ -215,10 +229,10 @@ func (c *scrape) port(i int) {
 		if !c.s.Host {
 			c.queue(i, prio, put)
 		}
-		if at := p.LostAt[prio]; !c.s.Host && (lossless || at < units.Never) {
+		if at, lost := c.s.FirstLoss(i, prio); !c.s.Host && (lossless || lost) {
 			first := 0.0
-			if at < units.Never {
-				first = float64(c.s.WallAt(at).UnixMicro()) / 1e6
+			if lost {
+				first = float64(at.UnixMicro()) / 1e6
 			}
 			put(lostFirst, first)
 		}

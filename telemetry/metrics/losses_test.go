@@ -41,3 +41,21 @@ func TestLossesBeginWithZero(t *testing.T) {
 	sample.Contains(t, scrapeOf(t, nic, all),
 		`photon_port_discards_total{node="n1",port="sw0",priority="3",reason="headroom"} 0`)
 }
+
+// The names of interfaces may be any bytes, of which Prometheus takes UTF-8 only; and a device that is being closed has
+// no counters, which must not look as if they had begun anew.
+func TestScrapeOfStrangePorts(t *testing.T) {
+	strange := sample.Source(false)
+	take := strange.Snapshot
+	strange.Snapshot = func() telemetry.Snapshot {
+		s := take()
+		s.Ports = []string{"a\"b\\c\xff"}
+		s.Devices[0].Spec = ""
+		return s
+	}
+	text := scrapeOf(t, strange, metrics.Series{Priorities: metrics.AllPriorities})
+	sample.Contains(t, text, `photon_port_rx_packets_total{node="n1",port="a\\\"b\\\\c\\xff",priority="3"} 10`)
+	if strings.Contains(text, "photon_device_rx_missed_total{") {
+		t.Error("a device that is not there has counters")
+	}
+}
