@@ -69,7 +69,7 @@ type daemon struct {
 	storms          []pfc.WatchdogCounters   // when last looked at
 	losses          map[queueName]lossReport // of lossless priorities
 	firstLosses     firstLosses
-	lost            uint64                   // frames as of the last line of the log
+	lost            uint64 // frames as of the last line of the log
 	lossesCheckedAt time.Time
 
 	nic *agent.NIC // agents that carry the frames of applications only
