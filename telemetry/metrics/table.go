@@ -165,7 +165,7 @@ var (
 	rpHandled    = define(hosts, counterKind, "rp_cnp_handled_total", byNode, "CNPs given to a reaction point.", "mlx5: rp_cnp_handled")
 	rpIgnored    = define(hosts, counterKind, "rp_cnp_ignored_total", byNode, "CNPs ignored: malformed, too soon after another, or for a flow that is not sent from here or has sent nothing.", "mlx5: rp_cnp_ignored")
 	rpRate       = histogram(hosts, "rp_rate_bytes_per_second", rateBuckets(), byNode, "Rates that reaction points allow to the flows being sent, in bytes on the wire. Each scrape observes every flow, at most once a second, so `rate()` of the buckets is their distribution over time.")
-	rpFlows      = define(hosts, gaugeKind, "rp_flows", byNode, "Flows being sent under a reaction point.", "")
+	rpFlows      = define(hosts, gaugeKind, "rp_flows", byNode, "Flows being sent under a reaction point; of a NIC, those of which frames wait or left within its `age`.", "")
 	rpAllowed    = define(hosts, gaugeKind, "rp_allowed_bytes_per_second", byNode, "Sum of the rates that reaction points allow to these flows, in bytes on the wire.", "")
 	flowsStarted = define(hosts, counterKind, "flows_started_total", byNode, "Flows started.", "")
 	done         = define(hosts, counterKind, "flows_completed_total", byNode, "Flows whose last packet was acknowledged.", "")
