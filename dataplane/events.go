@@ -150,7 +150,14 @@ func (s *Switch) PauseHistory(now units.Time, port int, list []pfc.Pause) ([]pfc
 		return list, 0
 	}
 	list, ever := p.history.Ended(list)
-	return p.ingress.Lasting(p.egress.Lasting(now, list)), ever
+	kept := len(list)
+	list = p.egress.Lasting(now, list)
+	for _, x := range list[kept:] {
+		if x.Until != units.Never { // its time is over, and nobody was there to end it
+			ever++
+		}
+	}
+	return p.ingress.Lasting(list), ever
 }
 
 // HistorySize is how much is kept at each port. It is called between bursts.

@@ -57,6 +57,23 @@ func TestEventsCountWhatIsDiscarded(t *testing.T) {
 	})
 }
 
+// A pause that ran out where nothing is to be sent has ended in the history, the number of ended ones and the counters.
+func TestPausesThatRunOutHaveEnded(t *testing.T) {
+	c := config(2)
+	c.History = History{Pauses: 1}
+	r := newRig(t, c)
+	for want := range uint64(3) {
+		pauses, ended := r.sw.PauseHistory(r.now, 1, nil)
+		kept := min(int(want), 2) // one in the ring, and one that ran out behind it
+		if n := r.stats(1).Egress.Transitions[3]; ended != want || n != want || len(pauses) != kept {
+			t.Errorf("%d pauses ran out: %d in the history, %d counted, %+v", want, ended, n, pauses)
+		}
+		xoff := pauseFrame(3, 10)
+		r.in(1, xoff, len(xoff))
+		r.now += units.Second
+	}
+}
+
 // A switch keeps what it discards and what its watchdog finds, with the frame that was first; one that was not told to keeps nothing.
 func TestTheSwitchKeepsEvents(t *testing.T) {
 	c := config(2)
