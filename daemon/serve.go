@@ -38,6 +38,7 @@ type daemon struct {
 	node    hosted
 	id      int // of the node, in its world
 	sockets *sockets
+	wall    wall
 	series  metrics.Series
 	named   atomic.Pointer[[]string] // see names
 	rates   []units.Rate             // of the links as configured, by port; changed by who holds the lock of links

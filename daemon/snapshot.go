@@ -38,7 +38,8 @@ func (d *daemon) snapshotOf(names []string) (s telemetry.Snapshot) {
 	}
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
-		s.Now, s.Laps, s.Wall, s.Scheme = now, d.world.Laps(), time.Now(), d.scheme
+		s.Now, s.Laps, s.Scheme = now, d.world.Laps(), d.scheme
+		s.Wall = d.wall.at(s.Laps, now, time.Now())
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)

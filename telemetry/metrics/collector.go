@@ -77,7 +77,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if c.source.Flows != nil {
 		flows := c.source.Flows(c.series.Flows)
-		counts, sum := c.flowRates.see(s.Wall, flows)
+		counts, sum := c.flowRates.see(time.Now(), flows)
 		scrape.histogram(rpRate, counts, sum, s.Node)
 		scrape.flows(flows)
 	}
