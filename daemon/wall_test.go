@@ -7,8 +7,8 @@ import (
 	"photon/units"
 )
 
-// What happened has one time, though the node's clock is read when it is up to a millisecond old. The wall's may be set,
-// both ways, and the node's is set back once in a while.
+// What happened has one time, though the node's clock is read when it is up to a millisecond old. The wall's may be
+// set, both ways, and the node's is set back once in a while.
 func TestWallClock(t *testing.T) {
 	began := time.Unix(1_700_000_000, 0)
 	var w wall

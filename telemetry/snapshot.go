@@ -43,8 +43,8 @@ type Snapshot struct {
 	Gone        uint64           // lossless frames that were lost at ports that have been removed
 	LLDP        []LLDPPort       // by port; nil: the switch does not speak it
 
-	// FirstLosses are when the first lossless frames were lost, by port, as it was first worked out; zero: nobody did. The
-	// two clocks drift, and what has happened does not move.
+	// FirstLosses are when the first lossless frames were lost, by port, as it was first worked out; zero: nobody did.
+	// The two clocks drift, and what has happened does not move.
 	FirstLosses [][pfc.Classes]time.Time
 }
 

@@ -86,7 +86,8 @@ func TestAlertsFireOnWhatASwitchSays(t *testing.T) {
 	counted := func(port, reason string) {
 		before, n := 0.0, 0.0
 		o.until("all is counted", func() bool {
-			before, n = n, sum(o.process.metrics(), "photon_port_discards_total", `port="`+port+`"`, `reason="`+reason+`"`)
+			m := o.process.metrics()
+			before, n = n, sum(m, "photon_port_discards_total", `port="`+port+`"`, `reason="`+reason+`"`)
 			return n > 0 && n == before
 		})
 	}

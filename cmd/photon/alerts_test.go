@@ -17,8 +17,8 @@ func labelsOf(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	all := map[string][]string{}
-	rows := regexp.MustCompile("(?m)^\\| `(photon_\\w+)` \\| (\\w+) \\| [^|]* \\| ([^|]*) \\|").FindAllStringSubmatch(string(page), -1)
-	for _, row := range rows {
+	row := regexp.MustCompile("(?m)^\\| `(photon_\\w+)` \\| (\\w+) \\| [^|]* \\| ([^|]*) \\|")
+	for _, row := range row.FindAllStringSubmatch(string(page), -1) {
 		labels := strings.Split(row[3], ", ")
 		if row[2] == "histogram" {
 			for _, part := range []string{"_bucket", "_sum", "_count"} {
@@ -59,8 +59,9 @@ func TestAlertsAndDashboardsAreOfSeriesThatThereAre(t *testing.T) {
 					t.Errorf("%s: %s has no label %s", where, series[1], label)
 				}
 			}
-			if got := slices.Sorted(maps.Keys(named)); exactly && !slices.Equal(got, slices.Sorted(slices.Values(labels))) {
-				t.Errorf("%s: %s is tried with labels %v, and has %v", where, series[1], got, labels)
+			got, want := slices.Sorted(maps.Keys(named)), slices.Sorted(slices.Values(labels))
+			if exactly && !slices.Equal(got, want) {
+				t.Errorf("%s: %s is tried with labels %v, and has %v", where, series[1], got, want)
 			}
 		}
 	}

@@ -133,8 +133,8 @@ type scrape struct {
 	lossless uint8 // priorities of which frames may be lossless, as bits
 }
 
-// label is a name as it may be the value of a label. Prometheus takes UTF-8 only, and the names of interfaces may be any
-// bytes: those that are none of UTF-8 are written as in Go, so that names that differ still do.
+// label is a name as it may be the value of a label. Prometheus takes UTF-8 only, and the names of interfaces may be
+// any bytes: those that are none of UTF-8 are written as in Go, so that names that differ still do.
 func label(name string) string {
 	if utf8.ValidString(name) {
 		return name

@@ -21,7 +21,8 @@ const shownFlows = 100
 
 func takeFlows(s *telemetry.Source) Document {
 	survey := s.Flows(shownFlows)
-	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Silent: survey.Silent, Flows: append([]telemetry.Flow{}, survey.Top...)}
+	flows := append([]telemetry.Flow{}, survey.Top...)
+	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Silent: survey.Silent, Flows: flows}
 }
 
 // Table implements Document.

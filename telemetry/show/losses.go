@@ -54,7 +54,8 @@ func LossesOf(s *telemetry.Snapshot) []Loss {
 					l.Reasons = append(l.Reasons, LossReason{why.String(), n})
 				}
 			}
-			if first, lost := s.FirstLoss(i, prio); l.Frames > 0 && lost { // of a lossless priority, or of a port that sends PAUSE
+			// Of a lossless priority, or of a port that sends PAUSE.
+			if first, lost := s.FirstLoss(i, prio); l.Frames > 0 && lost {
 				l.First = first.UTC().Truncate(time.Microsecond)
 				all = append(all, l)
 			}
