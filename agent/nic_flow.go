@@ -16,6 +16,7 @@ type NICFlow struct {
 	Rate             units.Rate // that its reaction point and its limit allow
 	Limited          bool       // its reaction point holds it below the line's rate
 	Waiting          int        // frames
+	Silent           bool       // none waits, and none left for longer than the NIC's Age
 	Frames, Bytes    uint64     // sent; bytes on the wire
 	Notified         uint64     // notifications that counted
 }
@@ -34,6 +35,7 @@ func (n *NIC) Flow(now units.Time, slot int) (NICFlow, bool) {
 		From: k.here, To: k.there, Proto: k.proto, Prio: f.prio, Rate: f.rate(now), Limited: f.limited(now, n.config.Link.Rate), Waiting: f.queue.n,
 		Frames: f.frames, Bytes: f.bytes, Notified: f.notified,
 	}
+	s.Silent = s.Waiting == 0 && n.idle.links[slot].since < now-n.config.Age
 	if s.RoCE = k.kind == byQP; s.RoCE {
 		s.QP = k.name
 	} else {

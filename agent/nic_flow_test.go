@@ -39,7 +39,16 @@ func TestNICShowsItsFlows(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	b.transmitAll()
-	if f := seen()[0]; f.Waiting != 0 || f.Frames != 2 || f.Bytes != 2*(1042+wire.Overhead) {
+	if f := seen()[0]; f.Waiting != 0 || f.Frames != 2 || f.Bytes != 2*(1042+wire.Overhead) || f.Silent {
 		t.Errorf("%+v", f)
+	}
+	b.now += 2 * units.Second // the NIC's age is one
+	b.receive(agent.Application, udpFrame(t, 1, 3, 4001, 5201, dscp26, 500))
+	if all := seen(); !all[0].Silent || all[1].Silent || !all[2].Silent {
+		t.Errorf("frames of the second flow wait, and nothing came of the others for long: %+v", all)
+	}
+	b.transmitAll()
+	if all := seen(); !all[0].Silent || all[1].Silent {
+		t.Errorf("a frame of the second flow left now: %+v", all)
 	}
 }

@@ -42,7 +42,7 @@ func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
 	var wall time.Time
 	d.world.DoBriefly(func(now units.Time) {
 		d.world.Tap(at, tap)
-		start, wall = now, time.Now()
+		start, wall = now, d.wall.at(d.world.Laps(), now, time.Now())
 	})
 	if d.taps.on == nil {
 		d.taps.on = map[int]bool{}

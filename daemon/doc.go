@@ -12,6 +12,7 @@
 //	sockets.go, notify.go                      where it can be asked; systemd is notified
 //	admin.go, snapshot.go, past.go, survey.go  what it answers: all counters, what happened, rates of flows
 //	capture.go, clear.go                       frames of a port are copied; watermarks are reset
+//	wall.go                                    what instants of the node's clock are by the wall's
 //	watch.go, links.go, losses.go              what is looked at regularly: devices, storms and deadlocks; links; losses
 //	lldp.go, sflow.go                          what is sent to neighbours and to a collector
 //	collect.go                                 garbage is collected while the peers are paused

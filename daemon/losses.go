@@ -1,8 +1,12 @@
 package daemon
 
 import (
+	"slices"
+	"sync"
 	"time"
 
+	"photon/pfc"
+	"photon/telemetry"
 	"photon/telemetry/show"
 	"photon/units"
 )
@@ -14,6 +18,42 @@ const LossLogInterval = 10 * time.Second
 type queueName struct {
 	port     string
 	priority int
+}
+
+// firstLosses are when the first lossless frame of each port and priority was lost, by the wall's clock of when it was
+// first asked: the node's own drifts against it.
+type firstLosses struct {
+	sync.Mutex
+	at [][pfc.Classes]time.Time // by port; zero: it is not known
+}
+
+// complete says of a snapshot when the first frames were lost, and takes note of what is new in it.
+func (l *firstLosses) complete(s *telemetry.Snapshot) {
+	l.Lock()
+	defer l.Unlock()
+	n := len(s.Stats.Ports)
+	l.at = append(l.at, make([][pfc.Classes]time.Time, max(0, n-len(l.at)))...)
+	s.FirstLosses = nil
+	for i := range s.Numbers() {
+		for prio := range l.at[i] {
+			switch first, lost := s.FirstLoss(i, prio); {
+			case !lost:
+				l.at[i][prio] = time.Time{}
+			case l.at[i][prio].IsZero():
+				l.at[i][prio] = first
+			}
+		}
+	}
+	s.FirstLosses = slices.Clone(l.at[:n])
+}
+
+// forget forgets what a port lost that has gone.
+func (l *firstLosses) forget(port int) {
+	l.Lock()
+	defer l.Unlock()
+	if port < len(l.at) {
+		l.at[port] = [pfc.Classes]time.Time{}
+	}
 }
 
 // lossReport is the last line of the log on a priority's losses.

@@ -143,6 +143,7 @@ func (d *daemon) unplug(m *move) {
 		d.log.Infof("port %s is removed; %d frames that waited for it are discarded", name, waited)
 		d.knowLinks()
 		d.links.forget(i)
+		d.firstLosses.forget(i)
 		d.rates[i] = 0
 		names := slices.Clone(d.names())
 		names[i] = ""
@@ -156,6 +157,7 @@ func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 		dev, at := m.devices[i], fabric.End{Node: d.id, Port: i}
 		d.knowLinks()
 		d.links.forget(i)
+		d.firstLosses.forget(i)
 		d.rates[i] = node.Links[i].Rate
 		d.links.deviceRates[i], d.links.rates[i] = dev.Rate, d.rates[i]
 		names := d.names()

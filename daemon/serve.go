@@ -38,6 +38,7 @@ type daemon struct {
 	node    hosted
 	id      int // of the node, in its world
 	sockets *sockets
+	wall    wall
 	series  metrics.Series
 	named   atomic.Pointer[[]string] // see names
 	rates   []units.Rate             // of the links as configured, by port; changed by who holds the lock of links
@@ -68,7 +69,8 @@ type daemon struct {
 	sampling        sampling
 	storms          []pfc.WatchdogCounters   // when last looked at
 	losses          map[queueName]lossReport // of lossless priorities
-	lost            uint64                   // frames as of the last line of the log
+	firstLosses     firstLosses
+	lost            uint64 // frames as of the last line of the log
 	lossesCheckedAt time.Time
 
 	nic *agent.NIC // agents that carry the frames of applications only

@@ -11,9 +11,11 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/fabric"
+	"photon/pfc"
 	"photon/telemetry"
 	"photon/telemetry/sflow"
 	"photon/units"
+	"photon/wire"
 )
 
 // sampling sends what ports sample to a collector. The switch copies the frames; here they are sent.
@@ -186,10 +188,8 @@ func (d *daemon) sendCounters() {
 	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		c := sflow.Counters{Port: uint32(i + 1), Admin: i >= len(snap.Shut) || !snap.Shut[i]}
-		for prio := range st.RxBytes {
-			c.InBytes += st.RxBytes[prio]
-			c.OutBytes += st.TxBytes[prio]
-		}
+		c.InBytes = octets(&st.RxFrames, &st.RxBytes, st.RxControl)
+		c.OutBytes = octets(&st.TxFrames, &st.TxBytes, st.TxControl)
 		out, in := st.Frames()
 		c.In, c.Out = uint32(in), uint32(out)
 		for why, byPriority := range st.Discards {
@@ -213,6 +213,16 @@ func (d *daemon) sendCounters() {
 		}
 		d.sampling.writer.Counters(&c)
 	}
+}
+
+// octets are what frames are together as a collector counts them, who sees the lengths of samples beside: with FCS, and
+// with MAC control frames, which have the least length.
+func octets(frames, bytes *[pfc.Classes]uint64, control uint64) (sum uint64) {
+	sum = control * (wire.MinFrameLen + wire.FCSLen)
+	for prio := range frames {
+		sum += bytes[prio] + wire.FCSLen*frames[prio]
+	}
+	return sum
 }
 
 // sflow is what telemetry shows of it.

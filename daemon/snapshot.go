@@ -10,10 +10,20 @@ import (
 	"photon/units"
 )
 
-// snapshot is what a scrape sees. All memory is made, and its pages fetched, before
-// the workers rest for it.
-func (d *daemon) snapshot() (s telemetry.Snapshot) {
-	names := d.names()
+// snapshot is what a scrape sees. A reload may put another port into a place meanwhile: what is of one would be told of
+// the other, and then it is taken again.
+func (d *daemon) snapshot() telemetry.Snapshot {
+	for {
+		names := d.named.Load()
+		if s := d.snapshotOf(d.names()); d.named.Load() == names {
+			return s
+		}
+	}
+}
+
+// snapshotOf is that of the ports with these names. All memory is made, and its pages fetched, before the workers rest
+// for it.
+func (d *daemon) snapshotOf(names []string) (s telemetry.Snapshot) {
 	s.Node, s.Ports, s.Host, s.Rates, s.Lossless = d.name, names, d.host != nil || d.nic != nil, d.ratesInForce(), d.lossless
 	s.Stats.Ports = make([]fabric.PortStats, len(names))
 	s.Polls = make([]dpdk.Polls, d.world.Workers())
@@ -28,7 +38,8 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 	}
 	s.NIC = d.nic != nil
 	d.world.DoBriefly(func(now units.Time) {
-		s.Now, s.Laps, s.Wall, s.Scheme = now, d.world.Laps(), time.Now(), d.scheme
+		s.Now, s.Laps, s.Scheme = now, d.world.Laps(), d.scheme
+		s.Wall = d.wall.at(s.Laps, now, time.Now())
 		d.node.CopyStats(now, &s.Stats)
 		s.Pace = d.world.Pace()
 		d.world.CopyPolls(s.Polls)
@@ -50,6 +61,7 @@ func (d *daemon) snapshot() (s telemetry.Snapshot) {
 		}
 	}
 	if d.sw != nil {
+		d.firstLosses.complete(&s)
 		s.Shut = d.links.closed(s.Devices)
 		s.LLDP = d.lldp(len(names))
 	}

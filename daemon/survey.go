@@ -93,6 +93,6 @@ func flowOfNIC(f *agent.NICFlow) telemetry.Flow {
 	}
 	return telemetry.Flow{
 		From: end(f.From, f.FromPort), Peer: end(f.To, f.ToPort), Protocol: protocol, QP: f.QP, Priority: int(f.Prio), Rate: int64(f.Rate), Packets: f.Frames, Bytes: f.Bytes,
-		Notified: f.Notified, Limited: f.Limited, Waiting: f.Waiting,
+		Notified: f.Notified, Limited: f.Limited, Waiting: f.Waiting, Silent: f.Silent,
 	}
 }

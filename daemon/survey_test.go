@@ -85,10 +85,11 @@ func TestFlowsOfANICHaveNames(t *testing.T) {
 		{agent.NICFlow{From: v6, To: from, QP: 9, RoCE: true, Proto: 17, Prio: 3}, "fd00::2 10.0.0.1 roce, queue pair 9 3"},
 		{agent.NICFlow{From: from, To: from, Proto: 1}, "10.0.0.1 10.0.0.1 1 0"},
 	} {
-		c.flow.Rate, c.flow.Frames, c.flow.Bytes, c.flow.Notified, c.flow.Limited, c.flow.Waiting = 2, 3, 4, 5, true, 6
+		c.flow.Rate, c.flow.Frames, c.flow.Bytes, c.flow.Notified, c.flow.Waiting = 2, 3, 4, 5, 6
+		c.flow.Limited, c.flow.Silent = true, true
 		f := flowOfNIC(&c.flow)
 		if f.Name() != c.want || f.Rate != 2 || f.Packets != 3 || f.Bytes != 4 || f.Notified != 5 ||
-			!f.Limited || f.Waiting != 6 {
+			!f.Limited || f.Waiting != 6 || !f.Silent {
 			t.Errorf("%q, not %q: %+v", f.Name(), c.want, f)
 		}
 	}

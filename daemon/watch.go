@@ -58,6 +58,7 @@ func (d *daemon) watchStorms() {
 	now := make([]pfc.WatchdogCounters, len(d.names()))
 	d.world.DoBriefly(func(at units.Time) {
 		config = d.sw.WatchdogConfig()
+		d.wall.at(d.world.Laps(), at, time.Now())
 		for i := range now {
 			now[i] = d.sw.Watchdog(at, i)
 		}

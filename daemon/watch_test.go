@@ -12,6 +12,7 @@ import (
 	"photon/dataplane/dpdk"
 	"photon/fabric"
 	"photon/units"
+	"photon/wire"
 )
 
 func (w *still) Workers() int                         { return 1 }
@@ -111,11 +112,11 @@ func TestWhatACollectorGets(t *testing.T) {
 	in, to := ports[1], ports[2]
 	if len(ports) != 2 || in.IfSpeed != 10e9 || in.IfStatus != 3 || in.IfInErrors != 3 ||
 		in.IfInDiscards != unknown+43210 ||
-		in.IfInUcastPkts != frames+unknown || in.IfInOctets != frames*length+unknown*9 ||
+		in.IfInUcastPkts != frames+unknown || in.IfInOctets != frames*(length+wire.FCSLen)+unknown*(9+wire.FCSLen) ||
 		in.IfOutUcastPkts != 0 || in.IfOutOctets != 0 {
 		t.Errorf("the port of %d frames says %+v", frames+unknown, in)
 	}
-	if to.IfOutUcastPkts != frames || to.IfOutOctets != frames*length ||
+	if to.IfOutUcastPkts != frames || to.IfOutOctets != frames*(length+wire.FCSLen) ||
 		to.IfOutErrors != 4 || to.IfOutDiscards != 65 ||
 		to.IfInUcastPkts != 0 || to.IfStatus != 1 {
 		t.Errorf("the port that %d frames left by says %+v", frames, to)

@@ -1,7 +1,9 @@
 package dataplane
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"photon/fabric"
 	"photon/pfc"
@@ -149,8 +151,19 @@ func (s *Switch) PauseHistory(now units.Time, port int, list []pfc.Pause) ([]pfc
 	if p.history == nil {
 		return list, 0
 	}
+	before := len(list)
 	list, ever := p.history.Ended(list)
-	return p.ingress.Lasting(p.egress.Lasting(now, list)), ever
+	kept := len(list)
+	list = p.egress.Lasting(now, list)
+	slices.SortStableFunc(list[kept:], func(a, b pfc.Pause) int { return cmp.Compare(a.Until, b.Until) })
+	for kept < len(list) && list[kept].Until != units.Never { // its time is over, and nobody was there to end it
+		ever++
+		kept++
+	}
+	if more := kept - before - s.config.History.Pauses; more > 0 { // as if somebody had been
+		list = slices.Delete(list, before, before+more)
+	}
+	return p.ingress.Lasting(list), ever
 }
 
 // HistorySize is how much is kept at each port. It is called between bursts.

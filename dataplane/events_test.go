@@ -57,6 +57,39 @@ func TestEventsCountWhatIsDiscarded(t *testing.T) {
 	})
 }
 
+// A pause that ran out where nothing is to be sent has ended in the history, the number of ended ones and the counters.
+func TestPausesThatRunOutHaveEnded(t *testing.T) {
+	c := config(2)
+	c.History = History{Pauses: 1}
+	r := newRig(t, c)
+	for want := range uint64(3) {
+		pauses, ended := r.sw.PauseHistory(r.now, 1, nil)
+		n := r.stats(1).Egress.Transitions[3]
+		if ended != want || n != want || len(pauses) != min(int(want), c.History.Pauses) {
+			t.Errorf("%d pauses ran out: %d in the history, %d counted, %+v", want, ended, n, pauses)
+		}
+		if last := r.now - units.Second; want > 0 && pauses[0].From != last {
+			t.Errorf("%+v is kept, the last began at %v", pauses, last)
+		}
+		xoff := pauseFrame(3, 10)
+		r.in(1, xoff, len(xoff))
+		r.now += units.Second
+	}
+	// Two that ran out together and one that lasts: the last of those that ended is kept, and they come first.
+	both := pfc.Frame{Enable: 7, Quanta: [8]uint16{pfc.MaxQuanta, 20, 10}}
+	xoff := make([]byte, pfc.FrameLen)
+	both.Encode(xoff, 7)
+	c.History, c.Lossless = History{Pauses: 1}, 7
+	c.PFC[0], c.PFC[1], c.PFC[2] = c.PFC[3], c.PFC[3], c.PFC[3]
+	r = newRig(t, c)
+	r.in(1, xoff, len(xoff))
+	r.now += 2 * units.Microsecond
+	pauses, ended := r.sw.PauseHistory(r.now, 1, nil)
+	if ended != 2 || len(pauses) != 2 || pauses[0].Priority != 1 || pauses[1] != (pfc.Pause{Until: units.Never}) {
+		t.Errorf("%d ended, %+v", ended, pauses)
+	}
+}
+
 // A switch keeps what it discards and what its watchdog finds, with the frame that was first; one that was not told to keeps nothing.
 func TestTheSwitchKeepsEvents(t *testing.T) {
 	c := config(2)

@@ -262,9 +262,13 @@ func (r *reference) count(now units.Time, p *refPort) fabric.PortStats {
 			st.Ingress.PausedNow |= 1 << prio
 			st.Ingress.Paused[prio] += now - a.since
 		}
-		if x.paused {
+		switch {
+		case x.paused && x.until > now:
 			st.Egress.PausedNow |= 1 << prio
-			st.Egress.Paused[prio] += min(now, x.until) - x.since
+			st.Egress.Paused[prio] += now - x.since
+		case x.paused: // its time is over
+			st.Egress.Transitions[prio]++
+			st.Egress.Paused[prio] += x.until - x.since
 		}
 		if x.storm {
 			st.Watchdog.Storm |= 1 << prio

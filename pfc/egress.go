@@ -170,13 +170,19 @@ func (e *Egress) schedule() {
 	}
 }
 
-// Counters returns the counts, pauses that still last included up to now.
+// Counters returns the counts, pauses that still last included up to now. A pause whose time is over has ended, whether
+// somebody called Expire or not: at a port with nothing to send nobody does.
 func (e *Egress) Counters(now units.Time) EgressCounters {
 	c := e.count
-	c.PausedNow = e.paused
 	for p := range Classes {
-		if e.paused>>p&1 != 0 {
-			c.Paused[p] += min(now, e.until[p]) - e.since[p]
+		if e.paused>>p&1 == 0 {
+			continue
+		}
+		c.Paused[p] += min(now, e.until[p]) - e.since[p]
+		if e.until[p] <= now {
+			c.Transitions[p]++
+		} else {
+			c.PausedNow |= 1 << p
 		}
 	}
 	return c

@@ -155,6 +155,25 @@ func TestPauseEndsByXONOrByTimer(t *testing.T) {
 	}
 }
 
+// A pause is over when its time is, and counts as that, also where nothing waits and nobody asks.
+func TestPauseIsOverWhenItsTimeIs(t *testing.T) {
+	e := NewEgress(1<<3, 10*units.Gbps)
+	e.Receive(100, xoff(10, 3)) // 512 ns
+	c := e.Counters(100 + 512_000 - 1)
+	if c.PausedNow != 1<<3 || c.Transitions[3] != 0 || c.Paused[3] != 512_000-1 {
+		t.Errorf("before: %+v", c)
+	}
+	for range 2 {
+		c = e.Counters(units.Second)
+		if c.PausedNow != 0 || c.Transitions[3] != 1 || c.Paused[3] != 512_000 {
+			t.Errorf("after: %+v", c)
+		}
+	}
+	if e.Expire(units.Second); e.Counters(units.Second) != c {
+		t.Errorf("that somebody asked changes it: %+v", e.Counters(units.Second))
+	}
+}
+
 func TestPauseOfOthersIsIgnored(t *testing.T) {
 	e := NewEgress(1<<3, 10*units.Gbps)
 	e.Receive(0, xoff(5, 0, 1))

@@ -17,9 +17,10 @@ type Flow struct {
 	Priority int    `json:"priority"`
 	Rate     int64  `json:"rate_bps"` // that its reaction point and its limit allow, on the wire
 	Packets  uint64 `json:"tx_packets"`
-	Bytes    uint64 `json:"tx_bytes"`    // on the wire
-	Notified uint64 `json:"cnp_handled"` // CNPs and CNMs that came for it
-	Limited  bool   `json:"limited"`     // held below the line's rate by its reaction point
+	Bytes    uint64 `json:"tx_bytes"`         // on the wire
+	Notified uint64 `json:"cnp_handled"`      // CNPs and CNMs that came for it
+	Limited  bool   `json:"limited"`          // held below the line's rate by its reaction point
+	Silent   bool   `json:"silent,omitempty"` // of a NIC's only: it is known, and sends nothing
 }
 
 // Kind is the protocol of a NIC's flow, with what distinguishes it from others to the same address.
@@ -43,6 +44,7 @@ func (f *Flow) Name() string {
 // for all of them.
 type Survey struct {
 	Active  int                         // flows being sent
+	Silent  int                         // flows that a NIC knows and that send nothing; nothing but Top counts them
 	Rates   [len(RateBounds) + 1]uint64 // of them, those allowed at most RateBounds[i]; the last: more
 	Sum     units.Rate                  // of what they are allowed
 	Limited int                         // flows that are held below the line's rate
@@ -59,21 +61,19 @@ var RateBounds = [...]units.Rate{
 // NewSurvey returns an empty survey that lists up to top flows.
 func NewSurvey(top int) *Survey { return &Survey{mostTop: top} }
 
-// Add takes in a flow that is being sent. Of flows with the same rate those
-// that were added first are listed, so that the list is steady.
+// Add takes in a flow that is known. Of flows with the same rate those that were added first are listed, so that the
+// list is steady, and silent ones only where others leave room.
 func (s *Survey) Add(f Flow) {
-	s.Active++
-	if f.Limited {
-		s.Limited++
+	if f.Silent {
+		s.Silent++
+	} else {
+		s.count(&f)
 	}
-	bucket, _ := slices.BinarySearch(RateBounds[:], units.Rate(f.Rate))
-	s.Rates[bucket]++
-	s.Sum += units.Rate(f.Rate)
-	if len(s.Top) == s.mostTop && (s.mostTop == 0 || s.Top[s.mostTop-1].Rate >= f.Rate) {
+	if len(s.Top) == s.mostTop && (s.mostTop == 0 || !before(&f, &s.Top[s.mostTop-1])) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(s.Top, f.Rate, func(g Flow, rate int64) int {
-		if g.Rate >= rate {
+	at, _ := slices.BinarySearchFunc(s.Top, f, func(g, f Flow) int {
+		if !before(&f, &g) {
 			return -1
 		}
 		return 1
@@ -82,4 +82,23 @@ func (s *Survey) Add(f Flow) {
 		s.Top = s.Top[:s.mostTop-1]
 	}
 	s.Top = slices.Insert(s.Top, at, f)
+}
+
+// before reports whether a flow is listed before one that was added earlier.
+func before(f, g *Flow) bool {
+	if f.Silent != g.Silent {
+		return g.Silent
+	}
+	return f.Rate > g.Rate
+}
+
+// count counts a flow that is being sent.
+func (s *Survey) count(f *Flow) {
+	s.Active++
+	if f.Limited {
+		s.Limited++
+	}
+	bucket, _ := slices.BinarySearch(RateBounds[:], units.Rate(f.Rate))
+	s.Rates[bucket]++
+	s.Sum += units.Rate(f.Rate)
 }

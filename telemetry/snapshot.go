@@ -42,6 +42,10 @@ type Snapshot struct {
 	Shut        []bool           // by an operator, by port
 	Gone        uint64           // lossless frames that were lost at ports that have been removed
 	LLDP        []LLDPPort       // by port; nil: the switch does not speak it
+
+	// FirstLosses are when the first lossless frames were lost, by port, as it was first worked out; zero: nobody did.
+	// The two clocks drift, and what has happened does not move.
+	FirstLosses [][pfc.Classes]time.Time
 }
 
 // Numbers are those of the ports that are there.
@@ -81,6 +85,18 @@ func GapBounds() (b []float64) {
 // WallAt is an instant of the node's clock by the wall's.
 func (s *Snapshot) WallAt(t units.Time) time.Time {
 	return s.Wall.Add(-time.Duration((s.Now - t) / units.Nanosecond))
+}
+
+// FirstLoss is when the first frame of a lossless priority of a port was lost, if one was.
+func (s *Snapshot) FirstLoss(port, prio int) (at time.Time, lost bool) {
+	first := s.Stats.Ports[port].LostAt[prio]
+	if first == units.Never {
+		return at, false
+	}
+	if port < len(s.FirstLosses) && !s.FirstLosses[port][prio].IsZero() {
+		return s.FirstLosses[port][prio], true
+	}
+	return s.WallAt(first), true
 }
 
 // Bare are sizes as bare numbers of bytes, as switches print them; in JSON a units.Size

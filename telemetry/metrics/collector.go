@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,7 +16,6 @@ import (
 	"photon/lldp"
 	"photon/pfc"
 	"photon/telemetry"
-	"photon/units"
 )
 
 // collector turns snapshots into metrics.
@@ -61,7 +61,11 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := c.source.Snapshot()
-	scrape := scrape{out, &s, c.series}
+	s.Node, s.Ports = label(s.Node), slices.Clone(s.Ports)
+	for i, name := range s.Ports {
+		s.Ports[i] = label(name)
+	}
+	scrape := scrape{out, &s, c.series, lossless(&s)}
 	for i := range s.Numbers() {
 		scrape.port(i)
 	}
@@ -73,12 +77,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if c.source.Flows != nil {
 		flows := c.source.Flows(c.series.Flows)
-		counts, sum := c.flowRates.see(s.Wall, flows)
+		counts, sum := c.flowRates.see(time.Now(), flows)
 		scrape.histogram(rpRate, counts, sum, s.Node)
 		scrape.flows(flows)
 	}
 	for i := range s.Numbers() {
-		if i < len(s.Devices) {
+		if i < len(s.Devices) && s.Devices[i].Spec != "" { // else it is being closed
 			scrape.device(i)
 		}
 	}
@@ -123,9 +127,32 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 
 // scrape is a snapshot on its way out.
 type scrape struct {
-	out    chan<- prometheus.Metric
-	s      *telemetry.Snapshot
-	series Series
+	out      chan<- prometheus.Metric
+	s        *telemetry.Snapshot
+	series   Series
+	lossless uint8 // priorities of which frames may be lossless, as bits
+}
+
+// label is a name as it may be the value of a label. Prometheus takes UTF-8 only, and the names of interfaces may be
+// any bytes: those that are none of UTF-8 are written as in Go, so that names that differ still do.
+func label(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	quoted := strconv.Quote(name)
+	return quoted[1 : len(quoted)-1]
+}
+
+// lossless are the priorities of which frames may be lossless: all, where they come through a port that sends PAUSE.
+func lossless(s *telemetry.Snapshot) uint8 {
+	if b := s.Buffer; b != nil {
+		for i := range s.Numbers() {
+			if b.Ports[i] != 0 && b.PFC[i] == 0 {
+				return 0xFF
+			}
+		}
+	}
+	return s.Lossless
 }
 
 func (c *scrape) put(m *metric, v float64, labels ...string) {
@@ -189,9 +216,9 @@ func (c *scrape) port(i int) {
 		put(pfcRxFrames, float64(p.Egress.Received(prio)))
 		put(pfcRxPaused, p.Egress.Paused[prio].Seconds())
 		put(pfcRxChanges, float64(p.Egress.Transitions[prio]))
-		lossless := c.s.Lossless>>prio&1 != 0
+		lossless := c.lossless>>prio&1 != 0
 		for reason := range fabric.Reasons {
-			if n := p.Discards[reason][prio]; n > 0 || lossless && costly(reason, c.s.Host) {
+			if n := p.Discards[reason][prio]; n > 0 || lossless && costly(reason, c.s) {
 				labels[3] = reason.String()
 				c.put(discards, float64(n), labels[:]...)
 			}
@@ -202,10 +229,10 @@ func (c *scrape) port(i int) {
 		if !c.s.Host {
 			c.queue(i, prio, put)
 		}
-		if at := p.LostAt[prio]; !c.s.Host && (lossless || at < units.Never) {
+		if at, lost := c.s.FirstLoss(i, prio); !c.s.Host && (lossless || lost) {
 			first := 0.0
-			if at < units.Never {
-				first = float64(c.s.WallAt(at).UnixMicro()) / 1e6
+			if lost {
+				first = float64(at.UnixMicro()) / 1e6
 			}
 			put(lostFirst, first)
 		}
@@ -250,8 +277,11 @@ func (c *scrape) impaired(i int) {
 
 // costly are the reasons by which a lossless priority loses frames. Their series
 // begin with 0, so that the first loss is an increase to Prometheus.
-func costly(r fabric.Reason, host bool) bool {
-	if host {
+func costly(r fabric.Reason, s *telemetry.Snapshot) bool {
+	switch {
+	case s.NIC && r == fabric.DropHeadroom:
+		return true
+	case s.Host:
 		return r == fabric.DropSequence || r == fabric.DropBadICRC || r == fabric.DropBadIP || r == fabric.DropTable
 	}
 	return r.Loses()

@@ -12,7 +12,8 @@ import (
 type Flows struct {
 	Node   string           `json:"node"`
 	Active int              `json:"active"`
-	Flows  []telemetry.Flow `json:"flows"` // the fastest
+	Silent int              `json:"silent,omitempty"` // of a NIC: known, and sending nothing
+	Flows  []telemetry.Flow `json:"flows"`            // the fastest
 }
 
 // shownFlows is how many flows `photon show flows` lists.
@@ -20,7 +21,8 @@ const shownFlows = 100
 
 func takeFlows(s *telemetry.Source) Document {
 	survey := s.Flows(shownFlows)
-	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Flows: append([]telemetry.Flow{}, survey.Top...)}
+	flows := append([]telemetry.Flow{}, survey.Top...)
+	return &Flows{Node: s.Snapshot().Node, Active: survey.Active, Silent: survey.Silent, Flows: flows}
 }
 
 // Table implements Document.
@@ -40,7 +42,10 @@ func (d *Flows) Table(w io.Writer) {
 		t.Print(w)
 	}
 	fmt.Fprintf(w, "Flows being sent: %d", d.Active)
-	if d.Active > len(d.Flows) {
+	if d.Silent > 0 {
+		fmt.Fprintf(w, ", known and silent: %d", d.Silent)
+	}
+	if d.Active+d.Silent > len(d.Flows) {
 		fmt.Fprintf(w, "; those allowed most are listed")
 	}
 	fmt.Fprintln(w)

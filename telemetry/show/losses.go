@@ -8,7 +8,6 @@ import (
 
 	"photon/fabric"
 	"photon/telemetry"
-	"photon/units"
 )
 
 // Losses is `show losses`.
@@ -55,8 +54,9 @@ func LossesOf(s *telemetry.Snapshot) []Loss {
 					l.Reasons = append(l.Reasons, LossReason{why.String(), n})
 				}
 			}
-			if l.Frames > 0 && p.LostAt[prio] < units.Never { // of a lossless priority, or of a port that sends PAUSE
-				l.First = s.WallAt(p.LostAt[prio]).UTC().Round(time.Microsecond)
+			// Of a lossless priority, or of a port that sends PAUSE.
+			if first, lost := s.FirstLoss(i, prio); l.Frames > 0 && lost {
+				l.First = first.UTC().Truncate(time.Microsecond)
 				all = append(all, l)
 			}
 		}
