@@ -179,8 +179,8 @@ type Stats struct {
 	RPIgnored  uint64 // CNPs for flows that are not ours or have not sent, that came too soon, or broken ones
 	FlowsBegun uint64
 	FlowsDone  uint64
-	Timeouts   uint64 // times a flow sent again because no acknowledgement came in time
-	NAKs       uint64 // answers that packets were missing
+	Timeouts   uint64                     // times a flow sent again because no acknowledgement came in time
+	NAKs       uint64                     // answers that packets were missing
 	FCTs       [len(FCTBounds) + 1]uint64 // flows completed whose completion time is at most FCTBounds[i]; the last: above all
 	FCTSum     units.Time                 // of the completion times
 }
