@@ -134,9 +134,9 @@ func wrongKind(file string, want fileKind, refused error) error {
 
 // check reads a file as what its keys say it is.
 func check(file string) ([]string, error) {
-	b, err := os.ReadFile(file)
+	b, err := config.ReadText(file) // once: it may be a pipe
 	if err != nil {
-		return nil, config.FileError(file, err)
+		return nil, err
 	}
 	switch kindOf(b) {
 	case experimentFile:
@@ -153,19 +153,19 @@ func check(file string) ([]string, error) {
 		notes, err := build.Notes(e)
 		return append(e.Describe(), notes...), err
 	case testbedFile:
-		b, err := testbed.Read(file)
+		t, err := testbed.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
-		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
+		return []string{fmt.Sprintf("a testbed of %d nodes", len(t.Nodes))}, nil
 	case acceptFile:
-		p, err := accept.Read(file)
+		p, err := accept.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
 		return p.Describe(), nil
 	case sweepFile:
-		s, err := sweep.Read(file)
+		s, err := sweep.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func check(file string) ([]string, error) {
 		}
 		return []string{fmt.Sprintf("sweep %s: %d tasks", s.Name.V, len(tasks))}, s.Check(tasks)
 	case agentFile:
-		a, err := config.ReadAgent(file)
+		a, err := config.ParseAgent(file, b)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func check(file string) ([]string, error) {
 		}
 		return append(n.Describe(), a.Warnings()...), daemon.CheckFiles(a)
 	default:
-		s, err := config.ReadSwitch(file)
+		s, err := config.ParseSwitch(file, b)
 		if err != nil {
 			return nil, err
 		}

@@ -69,6 +69,8 @@ func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ err
 		switch {
 		case err != nil && r.page.isAddress(word):
 			return nil, fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", word, word)
+		case err != nil && isFile(word):
+			return nil, fmt.Errorf("there is no experiment %q; for a file: photon run %s", word, word)
 		case err != nil:
 			return nil, err
 		}
@@ -86,6 +88,12 @@ func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ err
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// isFile reports whether a word that is no experiment is a file.
+func isFile(word string) bool {
+	info, err := os.Stat(word)
+	return err == nil && !info.IsDir()
 }
 
 // replayFlags say how experiments are run.
@@ -188,6 +196,9 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	}
 	if err := r.checkWritten(all, worlds); err != nil {
 		return bad(err)
+	}
+	if r.out == "" {
+		return bad(errors.New("--out: a name of a folder belongs here"))
 	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return bad(fmt.Errorf("--out: %w", err))

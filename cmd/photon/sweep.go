@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +33,13 @@ func sweepCommand() *cobra.Command {
 		Long: "Run a grid of experiments, schemes, seeds and settings (docs/sweeps.md). Every run is a task with a result of its\n" +
 			"own, OUT/sweeps/<name>/tasks/<id>.json; tasks that have one are not run again. `photon sweep collect` makes one\n" +
 			"table of all results.",
-		Args: exactlyOne("the file of a sweep (docs/examples/incast-sweep.yaml is one)"),
+		Args: func(c *cobra.Command, words []string) error {
+			c.SuggestionsMinimumDistance = 2
+			if len(words) > 1 && len(c.SuggestionsFor(words[0])) > 0 {
+				return unknownCommand(c, words)
+			}
+			return exactlyOne("the file of a sweep (docs/examples/incast-sweep.yaml is one)")(c, words)
+		},
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	f.add(c)
@@ -88,6 +95,12 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	}
 	if (s.slurm || s.kubernetes) && s.workers.Cores > s.workers.CPUs {
 		return bad(fmt.Errorf("--cores %d: a worker has --cpus %d", s.workers.Cores, s.workers.CPUs))
+	}
+	if err := cmp.Or(
+		goesWith(c, []string{"kubernetes"}, "image", "volume"),
+		goesWith(c, []string{"slurm", "kubernetes"}, "workers", "cpus", "memory"),
+	); err != nil {
+		return err
 	}
 	spec, tasks, err := readSweep(file, s.seeds)
 	if err != nil {
