@@ -11,6 +11,7 @@ import (
 
 	"photon/config"
 	"photon/daemon"
+	"photon/internal/shell"
 	"photon/lab/accept"
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -113,21 +114,22 @@ func wrongKind(file string, want fileKind, refused error) error {
 	if err != nil || refused == nil {
 		return refused
 	}
+	word := shell.Word(file)
 	switch kind := kindOf(b); {
 	case kind == want:
 		return refused
 	case kind == experimentFile:
-		return fmt.Errorf("%s is an experiment: photon run %s", file, file)
+		return fmt.Errorf("%s is an experiment: photon run %s", file, word)
 	case kind == sweepFile:
-		return fmt.Errorf("%s is a sweep: photon sweep %s", file, file)
+		return fmt.Errorf("%s is a sweep: photon sweep %s", file, word)
 	case kind == agentFile:
-		return fmt.Errorf("%s is the file of an agent: photon agent -c %s", file, file)
+		return fmt.Errorf("%s is the file of an agent: photon agent -c %s", file, word)
 	case kind == switchFile:
-		return fmt.Errorf("%s is the file of a switch: photon switch -c %s", file, file)
+		return fmt.Errorf("%s is the file of a switch: photon switch -c %s", file, word)
 	case kind == acceptFile:
-		return fmt.Errorf("%s is of an acceptance run of cards: photon accept %s", file, file)
+		return fmt.Errorf("%s is of an acceptance run of cards: photon accept %s", file, word)
 	case kind == testbedFile:
-		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s", file, file)
+		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s", file, word)
 	}
 	return refused
 }

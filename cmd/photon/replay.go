@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"photon/dataplane/dpdk"
+	"photon/internal/shell"
 	"photon/lab"
 	"photon/lab/experiment"
 	"photon/lab/live"
@@ -70,7 +71,7 @@ func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ err
 		case err != nil && r.page.isAddress(word):
 			return nil, fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", word, word)
 		case err != nil && isFile(word):
-			return nil, fmt.Errorf("there is no experiment %q; for a file: photon run %s", word, word)
+			return nil, fmt.Errorf("there is no experiment %q; for a file: photon run %s", word, shell.Word(word))
 		case err != nil:
 			return nil, err
 		}
@@ -171,7 +172,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	r.o.Program = labrun.Program{Version: version, Commit: revision()}
 	for _, name := range []string{"dilation", "testbed"} {
 		if r.world != "sim" && c.Flags().Changed(name) {
-			r.o.Flags = append(r.o.Flags, "--"+name+" "+c.Flags().Lookup(name).Value.String())
+			r.o.Flags = append(r.o.Flags, "--"+name+" "+shell.Word(c.Flags().Lookup(name).Value.String()))
 		}
 	}
 	if c.Flags().Changed("schemes") {

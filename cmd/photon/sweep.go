@@ -15,6 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"photon/internal/shell"
 	"photon/internal/table"
 	labrun "photon/lab/run"
 	"photon/lab/sweep"
@@ -141,7 +142,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	if err := s.local(c, folder, tasks, ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "photon sweep collect %s makes one table of them\n", folder)
+	fmt.Fprintf(c.OutOrStdout(), "photon sweep collect %s makes one table of them\n", shell.Word(string(folder)))
 	return nil
 }
 
@@ -245,7 +246,7 @@ func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.T
 		return err
 	}
 	if len(left) == 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n", len(tasks), folder)
+		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n", len(tasks), shell.Word(string(folder)))
 		return nil
 	}
 	script := filepath.Join(string(folder), "slurm.sh")
@@ -322,10 +323,10 @@ func collectCommand() *cobra.Command {
 				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", metric, strings.Join(files, ", "))
 			}
 			if len(plot) > 0 {
-				command := fmt.Sprintf("photon sweep collect %s --plot %s --over '%s'",
-					folder, strings.Join(plot, ","), got.Over(over))
+				command := shell.Words("photon", "sweep", "collect", string(folder)) +
+					" --plot " + shell.Word(strings.Join(plot, ",")) + " --over " + shell.Word(got.Over(over))
 				if seeds != "" {
-					command += " --seeds " + seeds
+					command += " --seeds " + shell.Word(seeds)
 				}
 				file, err := folder.Page(&got, plot, over, command)
 				if err != nil {
