@@ -12,6 +12,7 @@ func TestMistakesAreBadInput(t *testing.T) {
 	for _, line := range []string{
 		"help foo", "help replay foo", "completion tcsh", "completion", "completion bash extra", "version now", "flow list 3",
 		"sweep collct a.yaml", "list experiments schemes", "run -z", "list metrics --json --markdown", "explain pcn hpcc",
+		"show ports --socket mistakes_test.go", "show ports --name a --socket b", "capture sw0 -w x -s 0", "switch mistakes_test.go",
 	} {
 		if got := run(strings.Fields(line)); got != exitBadInput {
 			t.Errorf("photon %s: exit code %d, want %d", line, got, exitBadInput)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"photon/internal/shell"
 	"photon/internal/suggest"
 )
 
@@ -86,6 +87,9 @@ func mistaken(c *cobra.Command) {
 func noArgs(c *cobra.Command, words []string) error {
 	if len(words) == 0 {
 		return nil
+	}
+	if (c.Name() == "switch" || c.Name() == "agent") && isFile(words[0]) {
+		return fmt.Errorf("%s: write -c %s", c.Name(), shell.Word(words[0]))
 	}
 	return fmt.Errorf("%s takes no argument (there is %q)", strings.TrimPrefix(c.CommandPath(), "photon "), words[0])
 }
