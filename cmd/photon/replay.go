@@ -198,16 +198,24 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if err := r.checkWritten(all, worlds); err != nil {
 		return bad(err)
 	}
-	if r.out == "" {
-		return bad(errors.New("--out: a name of a folder belongs here"))
-	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return bad(fmt.Errorf("--out: %w", err))
+	if err := r.makeOut(); err != nil {
+		return bad(err)
 	}
 	if err := r.capture.begin(&r.o); err != nil {
 		return bad(err)
 	}
 	return r.capture.report(c.ErrOrStderr(), r.replay(c, all, worlds))
+}
+
+// makeOut makes the folder of results.
+func (r *replayFlags) makeOut() error {
+	if r.out == "" {
+		return errors.New("--out: a name of a folder belongs here")
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
 }
 
 // checkWritten refuses results that would be written over each other, or over what is read.

@@ -97,11 +97,17 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	if (s.slurm || s.kubernetes) && s.workers.Cores > s.workers.CPUs {
 		return bad(fmt.Errorf("--cores %d: a worker has --cpus %d", s.workers.Cores, s.workers.CPUs))
 	}
+	if s.out == "" {
+		return bad(errors.New("--out: a name of a folder belongs here"))
+	}
 	if err := cmp.Or(
 		goesWith(c, []string{"kubernetes"}, "image", "volume"),
 		goesWith(c, []string{"slurm", "kubernetes"}, "workers", "cpus", "memory"),
 	); err != nil {
 		return err
+	}
+	if c.Flags().Changed("seeds") && s.seeds == "" {
+		return bad(errors.New("--seeds: seeds belong here, like 1..1000"))
 	}
 	spec, tasks, err := readSweep(file, s.seeds)
 	if err != nil {
@@ -110,7 +116,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	s.workers.Count = min(s.workers.Count, len(tasks))
 	folder := spec.Folder(s.out)
 	switch {
-	case s.worker != "":
+	case c.Flags().Changed("worker"): // empty, it is a mistake, and not all tasks
 		k, n, err := parseWorker(s.worker)
 		if err != nil {
 			return bad(err)
@@ -277,6 +283,9 @@ func collectCommand() *cobra.Command {
 			"columns for everything that varies and for every metric. DIR is the folder of a sweep, OUT/sweeps/<name>.",
 		Args: exactlyOne("the file of a sweep, or its folder of results"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return bad(errors.New("--out: a name of a folder belongs here"))
+			}
 			file, folder := args[0], sweep.Folder(args[0])
 			if info, err := os.Stat(file); err == nil && info.IsDir() {
 				file = folder.Spec()
