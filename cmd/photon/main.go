@@ -116,6 +116,7 @@ func newRoot() *cobra.Command {
 	}
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
