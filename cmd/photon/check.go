@@ -129,7 +129,8 @@ func wrongKind(file string, want fileKind, refused error) error {
 	case kind == acceptFile:
 		return fmt.Errorf("%s is of an acceptance run of cards: photon accept %s", file, word)
 	case kind == testbedFile:
-		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s", file, word)
+		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s",
+			file, word)
 	}
 	return refused
 }

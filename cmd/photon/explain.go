@@ -32,7 +32,8 @@ func explainCommand() *cobra.Command {
 				}
 				for _, f := range []string{"rate", "rtt", "flows"} {
 					if c.Flags().Changed(f) {
-						return bad(fmt.Errorf("--markdown prints all schemes with their defaults: --%s is of one scheme", f))
+						return bad(fmt.Errorf(
+							"--markdown prints all schemes with their defaults: --%s is of one scheme", f))
 					}
 				}
 				return scheme.Markdown(c.OutOrStdout())

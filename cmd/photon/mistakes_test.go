@@ -10,9 +10,12 @@ import (
 // Mistakes on the command line have exit code 2, wherever they are found.
 func TestMistakesAreBadInput(t *testing.T) {
 	for _, line := range []string{
-		"help foo", "help replay foo", "completion tcsh", "completion", "completion bash extra", "version now", "flow list 3",
-		"sweep collct a.yaml", "list experiments schemes", "run -z", "list metrics --json --markdown", "explain pcn hpcc",
-		"show ports --socket mistakes_test.go", "show ports --name a --socket b", "capture sw0 -w x -s 0", "switch mistakes_test.go",
+		"help foo", "help replay foo", "completion tcsh", "completion", "completion bash extra", "version now",
+		"flow list 3",
+		"sweep collct a.yaml", "list experiments schemes", "run -z",
+		"list metrics --json --markdown", "explain pcn hpcc",
+		"show ports --socket mistakes_test.go", "show ports --name a --socket b", "capture sw0 -w x -s 0",
+		"switch mistakes_test.go",
 	} {
 		if got := run(strings.Fields(line)); got != exitBadInput {
 			t.Errorf("photon %s: exit code %d, want %d", line, got, exitBadInput)
@@ -37,8 +40,10 @@ func TestReportBadInputWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, flags := range [][]string{
-		{"--against", filepath.Join(dir, "nowhere")}, {"--against", dir}, {"--compare", filepath.Join(dir, "nowhere")}, {"--compare", words},
-		{"--update"}, {"--keep"}, {"--allow-unexplained"}, {"--out", dir}, {"--out", filepath.Join(dir, "nowhere", "x.html")},
+		{"--against", filepath.Join(dir, "nowhere")}, {"--against", dir},
+		{"--compare", filepath.Join(dir, "nowhere")}, {"--compare", words},
+		{"--update"}, {"--keep"}, {"--allow-unexplained"}, {"--out", dir},
+		{"--out", filepath.Join(dir, "nowhere", "x.html")},
 		{"--out", filepath.Join(words, "x.html")}, {"--out", "-"}, {"--reproduction", words}, {"--out", ""},
 	} {
 		if got := run(append([]string{"report", out}, flags...)); got != exitBadInput {

@@ -42,7 +42,8 @@ func newProgress(w io.Writer, log logFlags, work ...float64) *progressLine {
 	p := &progressLine{w: w, log: log, begin: time.Now(), work: work, done: make([]float64, len(work))}
 	if f, ok := w.(*os.File); ok && log.format != "json" && term.IsTerminal(int(f.Fd())) {
 		p.terminal = f
-		p.bar = progress.New(progress.WithWidth(barWidth), progress.WithColors(lipgloss.Green), progress.WithFillCharacters(progress.DefaultFullCharFullBlock, progress.DefaultEmptyCharBlock))
+		p.bar = progress.New(progress.WithWidth(barWidth), progress.WithColors(lipgloss.Green),
+			progress.WithFillCharacters(progress.DefaultFullCharFullBlock, progress.DefaultEmptyCharBlock))
 	}
 	return p
 }

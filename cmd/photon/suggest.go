@@ -118,7 +118,11 @@ func onlyOne(err error) error {
 		return err
 	}
 	flags := strings.Fields(text[from+len(begin) : to])
-	return fmt.Errorf("--%s: one of them, not %s", strings.Join(flags, " and --"), map[bool]string{true: "both", false: "all"}[len(flags) == 2])
+	not := "all"
+	if len(flags) == 2 {
+		not = "both"
+	}
+	return fmt.Errorf("--%s: one of them, not %s", strings.Join(flags, " and --"), not)
 }
 
 // goesWith refuses flags that would have no effect: each is for one of others, and none of them is set.

@@ -252,7 +252,8 @@ func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.T
 		return err
 	}
 	if len(left) == 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n", len(tasks), shell.Word(string(folder)))
+		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n",
+			len(tasks), shell.Word(string(folder)))
 		return nil
 	}
 	script := filepath.Join(string(folder), "slurm.sh")

@@ -8,7 +8,8 @@ import (
 // A shell gives back what it is given, and what is plain stays so.
 func TestWord(t *testing.T) {
 	for _, text := range []string{
-		"mine.yaml", "docs/my file.yaml", "it's.yaml", `a"b`, "$HOME", "`id`", "a;b", "a&b", "*", "~", "<u>lab</u>", "", "ünï", "#x", "a\nb",
+		"mine.yaml", "docs/my file.yaml", "it's.yaml", `a"b`, "$HOME", "`id`", "a;b", "a&b", "*", "~",
+		"<u>lab</u>", "", "ünï", "#x", "a\nb",
 		"dcqcn+", "pcn,hpcc", "a=b", `back\slash`, "x!y", "{a,b}", "a b  c",
 	} {
 		got, err := exec.Command("sh", "-c", "printf %s "+Word(text)).Output()

@@ -74,7 +74,8 @@ func (p *Panel) chart() *web.Chart {
 	return ch
 }
 
-// Scaled is what values are multiplied by to be in the unit in which the largest reads best, and the label of Y with it.
+// Scaled is what values are multiplied by to be in the unit in which the largest reads best, and the label of Y with
+// it.
 func (p *Panel) Scaled() (scale float64, label string) {
 	unit := experiment.UnitByName(p.Y)
 	if unit == "" {

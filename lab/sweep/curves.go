@@ -128,7 +128,8 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 		k := slices.IndexFunc(panels, func(p figure.Panel) bool { return p.Title == line.panel })
 		if k < 0 {
 			k = len(panels)
-			panels = append(panels, figure.Panel{Title: line.panel, X: last(s.over), XUnit: s.unit, Y: metric, Log: true})
+			p := figure.Panel{Title: line.panel, X: last(s.over), XUnit: s.unit, Y: metric, Log: true}
+			panels = append(panels, p)
 			if s.words {
 				panels[k].Words, panels[k].Log = s.texts, false
 			}

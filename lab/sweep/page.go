@@ -70,7 +70,8 @@ func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 		chart.X.Values, chart.X.Names = append(chart.X.Values, v), append(chart.X.Names, texts[v])
 		row := web.Row{Name: fmt.Sprintf("%s, %s = %s", panel.Y, panel.X, texts[v]), Differs: make([]bool, len(e.Schemes))}
 		for _, scheme := range e.Schemes {
-			row.Values = append(row.Values, cell(s.values[place{panel.Title, scheme.Name, v}], experiment.UnitByName(panel.Y)))
+			values := s.values[place{panel.Title, scheme.Name, v}]
+			row.Values = append(row.Values, cell(values, experiment.UnitByName(panel.Y)))
 		}
 		e.Metrics = append(e.Metrics, row)
 	}

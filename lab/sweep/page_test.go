@@ -124,7 +124,8 @@ func TestCell(t *testing.T) {
 		unit string
 		want string
 	}{
-		{nil, "", "–"}, {[]float64{3}, "", "3"}, {[]float64{inf}, "s", "never in 1 of 1"}, {[]float64{1, 2, 3}, "", "2 (1 to 3)"},
+		{nil, "", "–"}, {[]float64{3}, "", "3"}, {[]float64{inf}, "s", "never in 1 of 1"},
+		{[]float64{1, 2, 3}, "", "2 (1 to 3)"},
 		{[]float64{1, 2, inf}, "", "2 (1 to 2), never in 1 of 3"}, {[]float64{261326}, "B", "261.3 KB"},
 		{[]float64{3.5e-4, 3.6e-4, 3.7e-4}, "s", "360 µs (350 µs to 370 µs)"}, {[]float64{12346}, "", "12350"},
 	} {
