@@ -13,7 +13,7 @@ func Word(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// Words are several, with spaces between them.
+// Words are several words, with spaces between them.
 func Words(texts ...string) string {
 	quoted := make([]string, len(texts))
 	for i, t := range texts {
