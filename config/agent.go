@@ -95,8 +95,17 @@ type Tenant struct {
 
 // ReadAgent reads and checks a file.
 func ReadAgent(file string) (*Agent, error) {
+	b, err := ReadText(file)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAgent(file, b)
+}
+
+// ParseAgent is ReadAgent of a text that was read already; file is for errors.
+func ParseAgent(file string, b []byte) (*Agent, error) {
 	c := &Agent{}
-	if err := Read(file, c); err != nil {
+	if err := Decode(file, b, c); err != nil {
 		return nil, err
 	}
 	c.file = file // an empty file leaves nothing in c

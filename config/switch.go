@@ -75,8 +75,17 @@ func (c *Switch) NodeName() string { return c.Name.Or(defaultName) }
 
 // ReadSwitch reads and checks a file.
 func ReadSwitch(file string) (*Switch, error) {
+	b, err := ReadText(file)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSwitch(file, b)
+}
+
+// ParseSwitch is ReadSwitch of a text that was read already; file is for errors.
+func ParseSwitch(file string, b []byte) (*Switch, error) {
 	c := &Switch{}
-	if err := Read(file, c); err != nil {
+	if err := Decode(file, b, c); err != nil {
 		return nil, err
 	}
 	c.file = file // an empty file leaves nothing in c

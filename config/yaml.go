@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -97,11 +98,20 @@ func wholeNumber(s string) (int, error) {
 
 // Read decodes a YAML file into v, strictly.
 func Read(file string, v any) error {
-	b, err := os.ReadFile(file)
+	b, err := ReadText(file)
 	if err != nil {
-		return FileError(file, err)
+		return err
 	}
 	return Decode(file, b, v)
+}
+
+// ReadText reads a file; the error is one line.
+func ReadText(file string) ([]byte, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, FileError(file, err)
+	}
+	return b, nil
 }
 
 // Text is the text of a file without the byte order mark with which some editors begin it; YAML's reader leaves
@@ -109,7 +119,15 @@ func Read(file string, v any) error {
 func Text(b []byte) string { return strings.TrimPrefix(string(b), "\ufeff") }
 
 // FileError is an error of reading a file, in one line.
-func FileError(file string, err error) error { return &Error{File: file, Err: plainFileError(err)} }
+func FileError(file string, err error) error {
+	switch {
+	case file == "":
+		return errors.New(`"": a name of a file belongs here`)
+	case file == "-" && errors.Is(err, fs.ErrNotExist):
+		return &Error{File: file, Err: fmt.Errorf("%w (standard input is /dev/stdin)", plainFileError(err))}
+	}
+	return &Error{File: file, Err: plainFileError(err)}
+}
 
 func plainFileError(err error) error {
 	if path := new(os.PathError); errors.As(err, &path) {

@@ -28,6 +28,8 @@ func captureCommand() *cobra.Command {
 				return bad(errors.New("say where to: -w file.pcapng, or -w - for the standard output"))
 			case frames < 0:
 				return bad(fmt.Errorf("--count %d must not be negative", frames))
+			case snap < 1:
+				return bad(fmt.Errorf("--snaplen %d: from 1 (leave it out for %s)", snap, c.Flag("snaplen").DefValue))
 			}
 			client, err := at.dial()
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"photon/config"
 	"photon/daemon"
+	"photon/internal/shell"
 	"photon/lab/accept"
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -113,30 +114,32 @@ func wrongKind(file string, want fileKind, refused error) error {
 	if err != nil || refused == nil {
 		return refused
 	}
+	word := shell.Word(file)
 	switch kind := kindOf(b); {
 	case kind == want:
 		return refused
 	case kind == experimentFile:
-		return fmt.Errorf("%s is an experiment: photon run %s", file, file)
+		return fmt.Errorf("%s is an experiment: photon run %s", file, word)
 	case kind == sweepFile:
-		return fmt.Errorf("%s is a sweep: photon sweep %s", file, file)
+		return fmt.Errorf("%s is a sweep: photon sweep %s", file, word)
 	case kind == agentFile:
-		return fmt.Errorf("%s is the file of an agent: photon agent -c %s", file, file)
+		return fmt.Errorf("%s is the file of an agent: photon agent -c %s", file, word)
 	case kind == switchFile:
-		return fmt.Errorf("%s is the file of a switch: photon switch -c %s", file, file)
+		return fmt.Errorf("%s is the file of a switch: photon switch -c %s", file, word)
 	case kind == acceptFile:
-		return fmt.Errorf("%s is of an acceptance run of cards: photon accept %s", file, file)
+		return fmt.Errorf("%s is of an acceptance run of cards: photon accept %s", file, word)
 	case kind == testbedFile:
-		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s", file, file)
+		return fmt.Errorf("%s says where the nodes of an experiment are: photon replay ID --world dpdk --testbed %s",
+			file, word)
 	}
 	return refused
 }
 
 // check reads a file as what its keys say it is.
 func check(file string) ([]string, error) {
-	b, err := os.ReadFile(file)
+	b, err := config.ReadText(file) // once: it may be a pipe
 	if err != nil {
-		return nil, config.FileError(file, err)
+		return nil, err
 	}
 	switch kindOf(b) {
 	case experimentFile:
@@ -153,19 +156,19 @@ func check(file string) ([]string, error) {
 		}
 		return append(e.Describe(), notes...), nil
 	case testbedFile:
-		b, err := testbed.Read(file)
+		t, err := testbed.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
-		return []string{fmt.Sprintf("a testbed of %d nodes", len(b.Nodes))}, nil
+		return []string{fmt.Sprintf("a testbed of %d nodes", len(t.Nodes))}, nil
 	case acceptFile:
-		p, err := accept.Read(file)
+		p, err := accept.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
 		return p.Describe(), nil
 	case sweepFile:
-		s, err := sweep.Read(file)
+		s, err := sweep.Parse(file, b)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +178,7 @@ func check(file string) ([]string, error) {
 		}
 		return []string{fmt.Sprintf("sweep %s: %d tasks", s.Name.V, len(tasks))}, s.Check(tasks)
 	case agentFile:
-		a, err := config.ReadAgent(file)
+		a, err := config.ParseAgent(file, b)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +195,7 @@ func check(file string) ([]string, error) {
 		}
 		return append(n.Describe(), a.Warnings()...), daemon.CheckFiles(a)
 	default:
-		s, err := config.ReadSwitch(file)
+		s, err := config.ParseSwitch(file, b)
 		if err != nil {
 			return nil, err
 		}

@@ -118,7 +118,7 @@ func TestDocumentsChecks(t *testing.T) {
 		"photon replay pcn/fig99\n":                    "pcn/fig99",
 		"photon explain nothing\n":                     "nothing",
 		"photon list planets\n":                        "planets",
-		"photon version of what\n":                     "unknown command",
+		"photon version of what\n":                     "version takes no argument",
 		"make coffee\n":                                "coffee",
 		"go test ./dataplane -run '^$' -bench Apply\n": "",
 		"go test ./dataplane -run NothingSuch\n":       "NothingSuch",

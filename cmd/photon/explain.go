@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -18,11 +19,22 @@ func explainCommand() *cobra.Command {
 		Short: "Print a scheme's recipe: its points, its parameters, and the sources of their values",
 		Example: "  photon explain pcn\n" +
 			"  photon explain pacc --rate 25Gbps",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) > 1 {
+				return fmt.Errorf("explain: name a scheme, and no more than one (there is %q, too)", names[1])
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, names []string) error {
 			if markdown {
 				if len(names) > 0 {
 					return bad(errors.New("--markdown prints all schemes: name none"))
+				}
+				for _, f := range []string{"rate", "rtt", "flows"} {
+					if c.Flags().Changed(f) {
+						return bad(fmt.Errorf(
+							"--markdown prints all schemes with their defaults: --%s is of one scheme", f))
+					}
 				}
 				return scheme.Markdown(c.OutOrStdout())
 			}
@@ -33,13 +45,18 @@ func explainCommand() *cobra.Command {
 			if err != nil {
 				return bad(err)
 			}
-			if rtt != "" {
+			if c.Flags().Changed("rtt") {
 				if n.RTT, err = units.ParseTime(rtt); err != nil {
 					return bad(errors.New("--rtt: " + err.Error()))
 				}
 			}
-			if n.Line <= 0 || n.RTT < 0 || n.LongFlows < 0 {
-				return bad(errors.New("the rate must be positive, the round-trip time and the number of flows not negative"))
+			switch {
+			case n.Line <= 0:
+				return bad(fmt.Errorf("--rate %v: a link has a rate above 0", n.Line))
+			case c.Flags().Changed("rtt") && n.RTT <= 0:
+				return bad(fmt.Errorf("--rtt %s: above 0 (leave it out if unknown)", rtt))
+			case c.Flags().Changed("flows") && n.LongFlows < 1:
+				return bad(fmt.Errorf("--flows %d: from 1 (leave it out if unknown)", n.LongFlows))
 			}
 			return s.Explain(c.OutOrStdout(), n)
 		},

@@ -33,11 +33,6 @@ func flowCommand() *cobra.Command {
 		Args: unknownCommand,
 	}
 	for _, sub := range []*cobra.Command{flowAddCommand(), flowListCommand(), flowStopCommand()} {
-		args := sub.Args
-		if args == nil {
-			args = cobra.NoArgs
-		}
-		sub.Args = func(c *cobra.Command, a []string) error { return bad(args(c, a)) }
 		c.AddCommand(sub)
 	}
 	return c

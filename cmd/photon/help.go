@@ -47,6 +47,43 @@ func flagUsages(c *cobra.Command) string {
 	return b.String()
 }
 
+// helpCommand is cobra's, which prints the help of photon for what is no command.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		Long: "Help provides help for any command in the application.\n" +
+			"Simply type photon help [path to command] for full details.",
+		ValidArgsFunction: helpTopics,
+		Args:              cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, words []string) error {
+			at, rest, err := c.Root().Find(words)
+			if err == nil {
+				err = unknownCommand(at, rest)
+			}
+			if err != nil {
+				return bad(err)
+			}
+			at.InitDefaultHelpFlag()
+			return at.Help()
+		},
+	}
+}
+
+// helpTopics offers the commands below those that are there.
+func helpTopics(c *cobra.Command, words []string, _ string) (offers []cobra.Completion, _ cobra.ShellCompDirective) {
+	at, rest, err := c.Root().Find(words)
+	if err != nil || len(rest) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, sub := range at.Commands() {
+		if sub.IsAvailableCommand() {
+			offers = append(offers, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+		}
+	}
+	return offers, cobra.ShellCompDirectiveNoFileComp
+}
+
 // inPart lists flags below a title of their own.
 func inPart(c *cobra.Command, title string, names ...string) {
 	for _, name := range names {

@@ -47,8 +47,44 @@ func (h *hpccFlags) wanted(c *cobra.Command) bool {
 	return false
 }
 
+// alone says what is wrong with a flag for these files beside an experiment; nothing if a file of theirs is named, too.
+func (h *hpccFlags) alone(c *cobra.Command) string {
+	for _, name := range []string{"topology", "flows", "cm", "chakra"} {
+		if c.Flags().Changed(name) {
+			return ""
+		}
+	}
+	for _, name := range hpccOnly {
+		switch {
+		case !c.Flags().Changed(name):
+		case name == "scheme":
+			return "--scheme goes with --topology: experiments of your own have --schemes"
+		default:
+			return fmt.Sprintf("--%s goes with --topology, not with experiments of your own", name)
+		}
+	}
+	return ""
+}
+
+// checkNames refuses flags without a value, as of a shell's variable that is not set.
+func (h *hpccFlags) checkNames(c *cobra.Command) error {
+	for _, name := range hpccOnly {
+		if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			kind := "file"
+			if name == "scheme" {
+				kind = "scheme"
+			}
+			return fmt.Errorf("--%s: a name of a %s belongs here", name, kind)
+		}
+	}
+	return nil
+}
+
 // run reads the files, says what in them is not followed, and runs them.
 func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
+	if err := h.checkNames(c); err != nil {
+		return bad(err)
+	}
 	traffic := 0
 	for _, given := range []string{h.flows, h.matrix, h.chakra} {
 		if given != "" {
@@ -91,7 +127,7 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 		fmt.Fprintln(w, "warning:", n)
 	}
 	if n := len(p.Warnings); h.strict && n > 0 {
-		return bad(fmt.Errorf("--strict: %d warnings", n))
+		return bad(fmt.Errorf("--strict: %d warning%s", n, map[bool]string{false: "s"}[n == 1]))
 	}
 	o := labrun.Options{World: "sim", Seed: r.o.Seed}
 	if err := r.capture.check(c, p.Experiment, &o); err != nil {
@@ -100,8 +136,8 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 	if err := h.checkWritten(p, r); err != nil {
 		return bad(err)
 	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return bad(fmt.Errorf("--out: %w", err))
+	if err := r.makeOut(); err != nil {
+		return bad(err)
 	}
 	if err := r.capture.begin(&o); err != nil {
 		return bad(err)

@@ -21,8 +21,15 @@ func listCommand() *cobra.Command {
 		Example:   "  photon list\n  photon list measurements\n  photon list --json | jq -r '.[] | select(.kind == \"experiment\") | .id'",
 		ValidArgs: listed(),
 		Args: func(_ *cobra.Command, args []string) error {
-			if kinds := listed(); len(args) > 1 || len(args) == 1 && !slices.Contains(kinds, args[0]) {
-				return fmt.Errorf("%q cannot be listed (%s)", args[len(args)-1], suggest.Or(args[len(args)-1], kinds, "experiments, schemes, workloads, measurements or metrics"))
+			kinds := listed()
+			for _, a := range args {
+				if !slices.Contains(kinds, a) {
+					return fmt.Errorf("%q cannot be listed (%s)", a,
+						suggest.Or(a, kinds, "experiments, schemes, workloads, measurements or metrics"))
+				}
+			}
+			if len(args) > 1 {
+				return fmt.Errorf("list: name one list, and no more than one (there is %q, too)", args[1])
 			}
 			return nil
 		},

@@ -116,7 +116,7 @@ func listWorkloads() (listing, error) {
 func (rows workloadRows) print(w io.Writer) error {
 	t := table.New(3)
 	for _, r := range rows {
-		t.Row(r.Name, fmt.Sprintf("mean %.4g KB", r.Mean/1e3))
+		t.Row(r.Name, "mean "+experiment.Number(&r.Mean, "B"))
 	}
 	return t.Print(w)
 }

@@ -106,20 +106,24 @@ func newRoot() *cobra.Command {
 			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		}
 		for _, c := range g.commands {
-			args := c.Args
-			if args == nil {
-				args = cobra.NoArgs
-			}
-			c.Args = func(c *cobra.Command, a []string) error { return bad(args(c, a)) }
 			c.GroupID = g.title
 			root.AddCommand(c)
 		}
 	}
 	root.Args = unknownCommand
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { // cobra would do the same later, as errors of its own
-		return bad(cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()))
+		return bad(cmp.Or(c.ValidateRequiredFlags(), onlyOne(c.ValidateFlagGroups())))
 	}
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			needsShell(c)
+		}
+		mistaken(c)
+	}
 	if err := addCompletions(root); err != nil {
 		panic(err) // two completions for one flag
 	}

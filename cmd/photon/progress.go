@@ -35,13 +35,15 @@ type progressLine struct {
 const (
 	lineEvery = 5 * time.Second        // where there is no bar
 	drawEvery = 100 * time.Millisecond // the bar
+	barWidth  = 36                     // with its percentage, where there is room
 )
 
 func newProgress(w io.Writer, log logFlags, work ...float64) *progressLine {
 	p := &progressLine{w: w, log: log, begin: time.Now(), work: work, done: make([]float64, len(work))}
 	if f, ok := w.(*os.File); ok && log.format != "json" && term.IsTerminal(int(f.Fd())) {
 		p.terminal = f
-		p.bar = progress.New(progress.WithWidth(36), progress.WithColors(lipgloss.Green), progress.WithFillCharacters(progress.DefaultFullCharFullBlock, progress.DefaultEmptyCharBlock))
+		p.bar = progress.New(progress.WithWidth(barWidth), progress.WithColors(lipgloss.Green),
+			progress.WithFillCharacters(progress.DefaultFullCharFullBlock, progress.DefaultEmptyCharBlock))
 	}
 	return p
 }
@@ -63,6 +65,7 @@ func (p *progressLine) moved(part int, what string, s labrun.Progress) {
 		left = fmt.Sprintf(", about %v left", about.Round(time.Second))
 	}
 	if p.terminal != nil && !(p.log.verbose && s.Last) {
+		p.fit()
 		p.draw(fmt.Sprintf("%s %s %d/%d%s", p.bar.ViewAs(all), what, s.Ended, s.Runs, left))
 		return
 	}
@@ -76,6 +79,13 @@ func (p *progressLine) moved(part int, what string, s labrun.Progress) {
 	}
 	p.clear()
 	fmt.Fprintf(p.w, "%s has ended, %d of %d; %.0f %% of all%s\n", what, s.Ended, s.Runs, all*100, left)
+}
+
+// fit leaves half of a narrow terminal to what is beside the bar.
+func (p *progressLine) fit() {
+	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && width > 0 {
+		p.bar.SetWidth(min(barWidth, max(width/2, 10)))
+	}
 }
 
 // draw writes a line over the one before. It is cut at the terminal's edge, because a line that wraps cannot be

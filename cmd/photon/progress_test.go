@@ -89,3 +89,30 @@ func TestProgressOnATerminal(t *testing.T) {
 		t.Errorf("at the end: %q", got)
 	}
 }
+
+// A narrow terminal shows how far it is, too, and what runs.
+func TestProgressOnANarrowTerminal(t *testing.T) {
+	screen, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	defer terminal.Close()
+	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 5, Cols: 30}); err != nil {
+		t.Fatal(err)
+	}
+	p := newProgress(terminal, logFlags{}, 1)
+	p.moved(0, "mine", labrun.Progress{Done: 0.42, Ended: 1, Runs: 3})
+	if _, err := terminal.WriteString("\x00"); err != nil {
+		t.Fatal(err)
+	}
+	said, err := bufio.NewReader(screen).ReadString(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"42%", "mine 1/3"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q lacks %q", said, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"photon/dataplane/dpdk"
+	"photon/internal/shell"
 	"photon/lab"
 	"photon/lab/experiment"
 	"photon/lab/live"
@@ -69,6 +70,8 @@ func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ err
 		switch {
 		case err != nil && r.page.isAddress(word):
 			return nil, fmt.Errorf("%q is no experiment; to serve the page there, write --serve=%s", word, word)
+		case err != nil && isFile(word):
+			return nil, fmt.Errorf("there is no experiment %q; for a file: photon run %s", word, shell.Word(word))
 		case err != nil:
 			return nil, err
 		}
@@ -86,6 +89,12 @@ func (r *replayFlags) named(words []string) (all []*experiment.Experiment, _ err
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// isFile reports whether a word that is no experiment is a file.
+func isFile(word string) bool {
+	info, err := os.Stat(word)
+	return err == nil && !info.IsDir()
 }
 
 // replayFlags say how experiments are run.
@@ -163,7 +172,7 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	r.o.Program = labrun.Program{Version: version, Commit: revision()}
 	for _, name := range []string{"dilation", "testbed"} {
 		if r.world != "sim" && c.Flags().Changed(name) {
-			r.o.Flags = append(r.o.Flags, "--"+name+" "+c.Flags().Lookup(name).Value.String())
+			r.o.Flags = append(r.o.Flags, "--"+name+" "+shell.Word(c.Flags().Lookup(name).Value.String()))
 		}
 	}
 	if c.Flags().Changed("schemes") {
@@ -189,13 +198,24 @@ func (r *replayFlags) run(c *cobra.Command, all []*experiment.Experiment) error 
 	if err := r.checkWritten(all, worlds); err != nil {
 		return bad(err)
 	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil {
-		return bad(fmt.Errorf("--out: %w", err))
+	if err := r.makeOut(); err != nil {
+		return bad(err)
 	}
 	if err := r.capture.begin(&r.o); err != nil {
 		return bad(err)
 	}
 	return r.capture.report(c.ErrOrStderr(), r.replay(c, all, worlds))
+}
+
+// makeOut makes the folder of results.
+func (r *replayFlags) makeOut() error {
+	if r.out == "" {
+		return errors.New("--out: a name of a folder belongs here")
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
 }
 
 // checkWritten refuses results that would be written over each other, or over what is read.

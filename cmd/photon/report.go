@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,10 +25,16 @@ func reportCommand() *cobra.Command {
 			"needs. Experiments of your own have a report beside their results.",
 		Args: exactlyOne("the folder of results, as `out`"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if some && against == "" {
+			switch {
+			case some && against == "":
 				return bad(errors.New("--some goes with --against DIR"))
+			case update && compare == "":
+				return bad(errors.New("--update goes with --compare FILE"))
 			}
-			if file == "" {
+			if err := goesWith(c, []string{"reproduction"}, "keep", "allow-unexplained"); err != nil {
+				return err
+			}
+			if file == "" && !c.Flags().Changed("out") {
 				file = filepath.Join(args[0], "report.html")
 			}
 			if err := checkReport(args[0], file, docs, compare, against, update); err != nil {
@@ -35,6 +42,9 @@ func reportCommand() *cobra.Command {
 			}
 			all, missing, err := report.Finish(args[0])
 			if err != nil {
+				return bad(err)
+			}
+			if err := checkPlaces(file, docs, compare, against, update); err != nil {
 				return bad(err)
 			}
 			if err := report.WriteReport(file, all, missing, pages.Write); err != nil {
@@ -108,6 +118,33 @@ func checkReport(dir, page, docs, compare, against string, update bool) error {
 	return checkWritten(read, write)
 }
 
+// checkPlaces refuses what would fail after the page has been written.
+func checkPlaces(page, docs, compare, against string, update bool) error {
+	switch info, err := os.Stat(page); {
+	case page == "" || page == "-":
+		return fmt.Errorf("--out %q: a name of a file belongs here", page)
+	case err == nil && info.IsDir():
+		return fmt.Errorf("--out: %s is a folder: name a file in it", page)
+	}
+	if info, err := os.Stat(filepath.Dir(page)); err != nil || !info.IsDir() {
+		return fmt.Errorf("--out: there is no folder %s", filepath.Dir(page))
+	}
+	if info, err := os.Stat(docs); docs != "" && err == nil && !info.IsDir() {
+		return fmt.Errorf("--reproduction: %s is no folder", docs)
+	}
+	if compare != "" && !update {
+		if _, err := report.Compare(compare, nil); err != nil {
+			return fmt.Errorf("--compare: %w (--update writes one)", err)
+		}
+	}
+	if against != "" {
+		if _, _, err := report.CompareTally(against, nil, true); err != nil {
+			return fmt.Errorf("--against: %w", err)
+		}
+	}
+	return nil
+}
+
 // compareWhole compares results with a committed table of all claims.
 func compareWhole(c *cobra.Command, all []*report.Finished, dir string, some bool) error {
 	differences, untraced, err := report.CompareTally(dir, report.BaselineOf(all), some)
@@ -130,8 +167,6 @@ func compareWhole(c *cobra.Command, all []*report.Finished, dir string, some boo
 // compareResults compares results with what a file keeps, or keeps them.
 func compareResults(c *cobra.Command, all []*report.Finished, file string, update bool) error {
 	switch {
-	case file == "" && update:
-		return bad(errors.New("--update goes with --compare FILE"))
 	case file == "":
 		return nil
 	case update:

@@ -31,6 +31,9 @@ func runCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, files []string) error {
 			if h.wanted(c) {
 				if len(files) > 0 {
+					if flag := h.alone(c); flag != "" {
+						return bad(errors.New(flag))
+					}
 					return bad(errors.New("either experiments of your own or --topology and --flows, not both"))
 				}
 				return h.run(c, &f)
@@ -48,7 +51,7 @@ func runCommand() *cobra.Command {
 			for _, file := range files {
 				b, err := os.ReadFile(file)
 				if err != nil {
-					return bad(config.FileError(file, err))
+					return bad(noFile(file, err))
 				}
 				e, err := experiment.Parse(file, b)
 				if err == nil {
@@ -66,4 +69,13 @@ func runCommand() *cobra.Command {
 	h.add(c)
 	inPart(c, "Flags for files of others", hpccOnly...)
 	return c
+}
+
+// noFile is the error of a file that cannot be read, and says so if its name is that of an experiment.
+func noFile(file string, err error) error {
+	err = config.FileError(file, err)
+	if _, _, none := experiment.Source(file); none == nil {
+		return fmt.Errorf("%w (for the experiment that comes with photon: photon replay %s)", err, file)
+	}
+	return err
 }

@@ -17,6 +17,7 @@ type socketFlags struct{ path, name string }
 func (s *socketFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&s.path, "socket", "", "Use the admin socket at this `path`")
 	c.Flags().StringVar(&s.name, "name", "", "Ask the switch or agent with this `name` (default: the only one that runs here)")
+	c.MarkFlagsMutuallyExclusive("name", "socket")
 }
 
 func (s *socketFlags) dial() (*client.Client, error) {

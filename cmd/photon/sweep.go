@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
+	"photon/internal/shell"
 	"photon/internal/table"
 	labrun "photon/lab/run"
 	"photon/lab/sweep"
@@ -32,7 +34,13 @@ func sweepCommand() *cobra.Command {
 		Long: "Run a grid of experiments, schemes, seeds and settings (docs/sweeps.md). Every run is a task with a result of its\n" +
 			"own, OUT/sweeps/<name>/tasks/<id>.json; tasks that have one are not run again. `photon sweep collect` makes one\n" +
 			"table of all results.",
-		Args: exactlyOne("the file of a sweep (docs/examples/incast-sweep.yaml is one)"),
+		Args: func(c *cobra.Command, words []string) error {
+			c.SuggestionsMinimumDistance = 2
+			if len(words) > 1 && len(c.SuggestionsFor(words[0])) > 0 {
+				return unknownCommand(c, words)
+			}
+			return exactlyOne("the file of a sweep (docs/examples/incast-sweep.yaml is one)")(c, words)
+		},
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	f.add(c)
@@ -89,6 +97,18 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	if (s.slurm || s.kubernetes) && s.workers.Cores > s.workers.CPUs {
 		return bad(fmt.Errorf("--cores %d: a worker has --cpus %d", s.workers.Cores, s.workers.CPUs))
 	}
+	if s.out == "" {
+		return bad(errors.New("--out: a name of a folder belongs here"))
+	}
+	if err := cmp.Or(
+		goesWith(c, []string{"kubernetes"}, "image", "volume"),
+		goesWith(c, []string{"slurm", "kubernetes"}, "workers", "cpus", "memory"),
+	); err != nil {
+		return err
+	}
+	if c.Flags().Changed("seeds") && s.seeds == "" {
+		return bad(errors.New("--seeds: seeds belong here, like 1..1000"))
+	}
 	spec, tasks, err := readSweep(file, s.seeds)
 	if err != nil {
 		return err
@@ -96,7 +116,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	s.workers.Count = min(s.workers.Count, len(tasks))
 	folder := spec.Folder(s.out)
 	switch {
-	case s.worker != "":
+	case c.Flags().Changed("worker"): // empty, it is a mistake, and not all tasks
 		k, n, err := parseWorker(s.worker)
 		if err != nil {
 			return bad(err)
@@ -128,7 +148,7 @@ func (s *sweepFlags) run(c *cobra.Command, file string) error {
 	if err := s.local(c, folder, tasks, ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "photon sweep collect %s makes one table of them\n", folder)
+	fmt.Fprintf(c.OutOrStdout(), "photon sweep collect %s makes one table of them\n", shell.Word(string(folder)))
 	return nil
 }
 
@@ -232,7 +252,8 @@ func (s *sweepFlags) submit(c *cobra.Command, spec *sweep.Spec, tasks []*sweep.T
 		return err
 	}
 	if len(left) == 0 {
-		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n", len(tasks), folder)
+		fmt.Fprintf(c.OutOrStdout(), "%d tasks are done; photon sweep collect %s makes one table of them\n",
+			len(tasks), shell.Word(string(folder)))
 		return nil
 	}
 	script := filepath.Join(string(folder), "slurm.sh")
@@ -263,6 +284,9 @@ func collectCommand() *cobra.Command {
 			"columns for everything that varies and for every metric. DIR is the folder of a sweep, OUT/sweeps/<name>.",
 		Args: exactlyOne("the file of a sweep, or its folder of results"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if out == "" {
+				return bad(errors.New("--out: a name of a folder belongs here"))
+			}
 			file, folder := args[0], sweep.Folder(args[0])
 			if info, err := os.Stat(file); err == nil && info.IsDir() {
 				file = folder.Spec()
@@ -309,10 +333,10 @@ func collectCommand() *cobra.Command {
 				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", metric, strings.Join(files, ", "))
 			}
 			if len(plot) > 0 {
-				command := fmt.Sprintf("photon sweep collect %s --plot %s --over '%s'",
-					folder, strings.Join(plot, ","), got.Over(over))
+				command := shell.Words("photon", "sweep", "collect", string(folder)) +
+					" --plot " + shell.Word(strings.Join(plot, ",")) + " --over " + shell.Word(got.Over(over))
 				if seeds != "" {
-					command += " --seeds " + seeds
+					command += " --seeds " + shell.Word(seeds)
 				}
 				file, err := folder.Page(&got, plot, over, command)
 				if err != nil {

@@ -15,7 +15,8 @@ import (
 // The layers, from the lowest: a package imports packages of lower layers
 // only. docs/architecture.md draws them.
 var floors = [][]string{
-	{"units", "internal/memory", "internal/httpd", "internal/suggest", "internal/table", "internal/markdown", "telemetry/socket"},
+	{"units", "internal/memory", "internal/httpd", "internal/suggest", "internal/shell", "internal/table",
+		"internal/markdown", "telemetry/socket"},
 	{"wire", "flowtable", "telemetry/page", "telemetry/page/address", "telemetry/sflow"},
 	{"marking", "cnp", "ratelimit", "pfc", "credits", "lldp", "fdb"},
 	{"neighbour"},

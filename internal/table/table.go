@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 )
 
 // Table has some columns of words, and after them columns of figures.
@@ -40,9 +42,31 @@ func (t *Table) Underline() *Table {
 func (t *Table) Row(cells ...any) {
 	r := make([]string, len(cells))
 	for i, c := range cells {
-		r[i] = fmt.Sprint(c)
+		r[i] = visible(fmt.Sprint(c))
 	}
 	t.rows = append(t.rows, r)
+}
+
+// visible is a cell whose control characters are written out: a name that somebody chose neither breaks the table nor
+// tells the terminal anything. A line break before a row is meant.
+func visible(cell string) string {
+	text, broken := strings.CutPrefix(cell, "\n")
+	if !strings.ContainsFunc(text, unicode.IsControl) {
+		return cell
+	}
+	var b strings.Builder
+	if broken {
+		b.WriteByte('\n')
+	}
+	for _, c := range text {
+		if unicode.IsControl(c) {
+			quoted := strconv.QuoteRune(c)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
 }
 
 // gap is what stands between columns, at least.

@@ -31,3 +31,19 @@ func TestNothing(t *testing.T) {
 		t.Errorf("%v, %q", err, got.String())
 	}
 }
+
+// A name with control characters stays in its cell, and tells a terminal nothing.
+func TestControlCharactersAreWrittenOut(t *testing.T) {
+	var b strings.Builder
+	tab := New(1, "Name", "Size")
+	tab.Row("a\nb", 1)
+	tab.Row("c\td", 22)
+	tab.Row("\x1b[2Je", 333)
+	if err := tab.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Name      Size\na\\nb         1\nc\\td        22\n\\x1b[2Je   333\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

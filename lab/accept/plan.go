@@ -53,8 +53,17 @@ const (
 
 // Read reads and checks a plan.
 func Read(file string) (*Plan, error) {
+	b, err := config.ReadText(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, b)
+}
+
+// Parse is Read of a text that was read already; file is for errors and for names beside it.
+func Parse(file string, b []byte) (*Plan, error) {
 	p := &Plan{}
-	if err := config.Read(file, p); err != nil {
+	if err := config.Decode(file, b, p); err != nil {
 		return nil, err
 	}
 	p.file = file

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"photon/config"
@@ -486,6 +487,12 @@ func (e *Experiment) WatchedFor(metric string, quick bool) float64 {
 	return 0
 }
 
+// rounded is the value of what was just printed.
+func rounded(text string) float64 {
+	v, _ := strconv.ParseFloat(text, 64)
+	return v
+}
+
 // Number prints a measured or printed number as the tables do.
 func Number(v *float64, unit string) string {
 	if v == nil {
@@ -493,6 +500,9 @@ func Number(v *float64, unit string) string {
 	}
 	scale, unit := Scaled(*v, unit)
 	text := fmt.Sprintf("%.4g", *v*scale)
+	if strings.Contains(text, "e+") && math.Abs(*v*scale) < 1e15 { // a count of frames, say: as the charts have it
+		text = strconv.FormatFloat(rounded(text), 'f', -1, 64)
+	}
 	if unit == "" {
 		return text
 	}

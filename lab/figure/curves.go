@@ -12,6 +12,7 @@ import (
 // Panel is a plot of curves over one axis.
 type Panel struct {
 	Title, X, Y string
+	XUnit       string   // of X: B, s, bit/s, or none
 	Log         bool     // X is logarithmic: all of it must be above 0
 	Words       []string // what X counts from 0, if these are no numbers
 	Curves      []Curve
@@ -52,11 +53,9 @@ func (p *Panel) chart() *web.Chart {
 		}
 		ch.X.Names = p.Words
 	}
-	styles, scale := p.lineStyles(), 1.0
-	if unit := experiment.UnitByName(p.Y); unit != "" {
-		scale, unit = experiment.Scaled(p.largest(), unit)
-		ch.Y += ", " + unit
-	}
+	styles := p.lineStyles()
+	scale, label := p.Scaled()
+	ch.Y = label
 	for i := range p.Curves {
 		c := &p.Curves[i]
 		l := web.Line{Name: c.Name, LineStyle: styles[c.Name]}
@@ -69,7 +68,33 @@ func (p *Panel) chart() *web.Chart {
 		}
 		ch.Lines = append(ch.Lines, l)
 	}
+	if p.Words == nil {
+		ch.X.Values, ch.X.Label = p.ScaledX(ch.X.Values)
+	}
 	return ch
+}
+
+// Scaled is what values are multiplied by to be in the unit in which the largest reads best, and the label of Y with
+// it.
+func (p *Panel) Scaled() (scale float64, label string) {
+	unit := experiment.UnitByName(p.Y)
+	if unit == "" {
+		return 1, p.Y
+	}
+	scale, unit = experiment.Scaled(p.largest(), unit)
+	return scale, p.Y + ", " + unit
+}
+
+// ScaledX are places on the axis in the unit in which the largest reads best, and the label of X with it.
+func (p *Panel) ScaledX(x []float64) (scaled []float64, label string) {
+	if p.XUnit == "" || len(x) == 0 {
+		return x, p.X
+	}
+	scale, unit := experiment.Scaled(slices.Max(x), p.XUnit)
+	for _, v := range x {
+		scaled = append(scaled, web.Round(v*scale, 12)) // 1.0000000000000002 is no label
+	}
+	return scaled, p.X + ", " + unit
 }
 
 // largest is the largest value of all curves.

@@ -184,6 +184,7 @@ func testHide(t *testing.T, page string) {
 	at := is[[]float64](b, `(() => { const e = `+legend+`; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
 	b.Do(chromedp.MouseClickXY(at[0], at[1]))
 	b.Becomes(`document.querySelectorAll('figure.chart')[0].plot.series[2].show === false`)
+	b.Becomes(legend + `.getAttribute('aria-pressed') === 'false'`)
 	b.Do(chromedp.MouseClickXY(at[0], 5)) // away, so that no line is in focus
 	if n := b.colored(0, 1); n > before/20 {
 		t.Errorf("of %d pixels of the line %d stay", before, n)
@@ -193,6 +194,7 @@ func testHide(t *testing.T, page string) {
 	}
 	b.JS(legend + `.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))`)
 	b.Becomes(`document.querySelectorAll('figure.chart')[0].plot.series[2].show === true`)
+	b.Becomes(legend + `.getAttribute('aria-pressed') === 'true'`)
 
 	b.Do(chromedp.Click(chromedp.CSS(`input[data-scheme="dcqcn"]`)))
 	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.dataset.of === 'dcqcn' ? f.hidden : !f.hidden)`)

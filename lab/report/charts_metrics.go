@@ -110,7 +110,7 @@ func scaled(v *float64, per float64) float64 {
 	if v == nil {
 		return math.NaN()
 	}
-	return web.Round(*v/per, 5)
+	return web.Round(*v/per, 9) // the page rounds to 4, and twice rounded is not what the table has
 }
 
 // cdf draws the distribution of the completion times of a group's flows.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"photon/config"
 	"photon/lab/claim"
 	"photon/lab/experiment"
 )
@@ -51,7 +52,7 @@ func WriteBaseline(path string, table map[string]Baseline) error {
 
 // Compare says in what results are others than a file keeps, in the order of the catalogue.
 func Compare(path string, now map[string]Baseline) (differences []string, err error) {
-	b, err := os.ReadFile(path)
+	b, err := config.ReadText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func Compare(path string, now map[string]Baseline) (differences []string, err er
 // not run is left out. untraced are experiments of which the file has verdicts but no traces.
 func CompareTally(dir string, now map[string]Baseline, some bool) (differences, untraced []string, err error) {
 	path := claim.File(dir)
-	b, err := os.ReadFile(path)
+	b, err := config.ReadText(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"photon/internal/shell"
 	"photon/lab/claim"
 	"photon/lab/experiment"
 	"photon/lab/measure"
@@ -18,7 +19,7 @@ import (
 func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experiment, error) {
 	s := &web.Experiment{
 		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.Line(), About: strings.TrimSpace(e.About),
-		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "), Claims: claimRows(e, results), Counts: counts(results[0].Claims), Summary: summary(e, results), Parameters: parameterRows(e, results[0].Quick), Sound: true,
+		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "), Claims: claimRows(e, results), Counts: counts(results[0].Claims), Summary: summary(e, results), Parameters: parameterRows(e, results), Sound: true,
 	}
 	for _, r := range results {
 		s.Worlds = append(s.Worlds, r.World)
@@ -59,7 +60,7 @@ func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experime
 func command(e *experiment.Experiment, results []*claim.Judged) string {
 	c := "photon replay " + e.ID
 	if e.File() != "experiments/"+e.ID+".yaml" { // the user's own
-		c = "photon run " + e.File()
+		c = "photon run " + shell.Word(e.File())
 	}
 	switch r := results[0]; {
 	case len(results) == 2:
@@ -81,7 +82,7 @@ func command(e *experiment.Experiment, results []*claim.Judged) string {
 		ran = append(ran, run.Scheme)
 	}
 	if quick := results[0].Quick; !slices.Equal(ran, all) && !(quick && slices.Equal(ran, e.Quick.Schemes)) {
-		c += " --schemes " + strings.Join(ran, ",")
+		c += " --schemes " + shell.Word(strings.Join(ran, ","))
 	}
 	if results[0].Quick {
 		c += " --quick"
@@ -161,16 +162,18 @@ func claimRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Cl
 	return rows
 }
 
-func parameterRows(e *experiment.Experiment, quick bool) (rows []web.Parameter) {
+func parameterRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Parameter) {
 	for _, p := range e.Parameters.Settings() {
 		rows = append(rows, web.Parameter{Name: parameterName(p.Name), Value: p.Value, Source: p.Source})
 	}
-	run := e.Lasts(quick).String()
+	run := e.Lasts(results[0].Quick).String()
 	if e.Measure.Samples() {
 		run += fmt.Sprintf(", sampled every %v", e.Measure.Sample)
 	}
-	if e.Repeat > 1 {
-		run += fmt.Sprintf(", %d seeds", e.Repeat)
+	seeds := len(results[0].Seeds) // 0: a version that did not say
+	same := !slices.ContainsFunc(results, func(r *claim.Judged) bool { return len(r.Seeds) != seeds })
+	if same && seeds > 1 {
+		run += fmt.Sprintf(", %d seeds", seeds)
 	}
 	return append(rows, web.Parameter{Name: "time of a run", Value: run, Source: "ours"})
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,6 +45,24 @@ func TestSeedsOfAReport(t *testing.T) {
 		if got := ranIn(e, results); len(got) != 1 || got[0] != c.ran {
 			t.Errorf("%v: %q", c, got)
 		}
+		rows := parameterRows(e, results)
+		said := strings.Contains(rows[len(rows)-1].Value, fmt.Sprintf(", %d seeds", c.seeds))
+		if got := rows[len(rows)-1].Value; strings.Contains(got, "seeds") != (c.seeds > 1) || c.seeds > 1 && !said {
+			t.Errorf("%v: time of a run %q", c, got)
+		}
+	}
+}
+
+// The command can be copied into a shell, whatever a file and a scheme are called.
+func TestCommandOfAReportIsForAShell(t *testing.T) {
+	e, err := experiment.Parse("it's my file.yaml", []byte(swept))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run.Result{World: "sim", Seed: e.Seed, Runs: []run.Run{{Scheme: "a b;c"}}}
+	const want = `photon run 'it'\''s my file.yaml' --schemes 'a b;c'`
+	if got := command(e, []*claim.Judged{{Result: r}}); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

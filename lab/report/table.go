@@ -114,9 +114,12 @@ func metricsTable(w io.Writer, e *experiment.Experiment, results []*claim.Judged
 		}
 		t.Row(row...)
 	}
-	if err := t.Print(w); err != nil || notes == "" {
-		return err
+	if len(names) > 0 {
+		if err := t.Print(w); err != nil || notes == "" {
+			return err
+		}
+		notes = "\n" + notes
 	}
-	_, err := io.WriteString(w, "\n"+notes)
+	_, err := io.WriteString(w, notes)
 	return err
 }

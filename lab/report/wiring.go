@@ -254,7 +254,7 @@ func (d *drawer) layered() {
 		} else {
 			bottom = d.dots(layer, kind, middle, y+4, room-8)
 		}
-		lines := append([]string{fmt.Sprintf("%d %s", len(layer), d.called(layer))}, labels(d.names(layer), left-8)...)
+		lines := append([]string{d.called(layer)}, labels(d.names(layer), left-8)...)
 		for i, line := range lines {
 			d.Texts = append(d.Texts, web.Text{X: 2, Y: y + 10 + 15*i, Text: line, Anchor: "start"})
 		}
@@ -275,20 +275,20 @@ func (d *drawer) names(nodes []int) (names []string) {
 	return names
 }
 
-// called is what the nodes of a layer are.
+// called says how many nodes a layer has, and what they are.
 func (d *drawer) called(layer []int) string {
-	n := &d.plan.Nodes[layer[0]]
+	n, k := &d.plan.Nodes[layer[0]], len(layer)
 	switch {
 	case n.Host && d.plan.Several():
-		return "NICs"
+		return many(k, "NIC", "NICs")
 	case n.Host:
-		return "hosts"
+		return many(k, "host", "hosts")
 	case n.Layer == "tor":
-		return "ToRs"
+		return many(k, "ToR", "ToRs")
 	case n.Layer == "leaf", n.Layer == "spine":
-		return n.Layer + "s"
+		return many(k, n.Layer, n.Layer+"s")
 	}
-	return "switches"
+	return many(k, "switch", "switches")
 }
 
 // between draws the cables of two layers: all of them if they are few enough, else some that stand for all.

@@ -124,3 +124,15 @@ func TestWiringOfASweep(t *testing.T) {
 		}
 	}
 }
+
+// One node of a layer is one, and not "1 switches".
+func TestWiringCountsNodes(t *testing.T) {
+	w := rightly(t, "star", wired(t, "{kind: star, hosts: 201}"))
+	var said []string
+	for _, x := range w.Texts {
+		said = append(said, x.Text)
+	}
+	if !slices.Contains(said, "1 switch") || !slices.Contains(said, "201 hosts") {
+		t.Errorf("%q", said)
+	}
+}

@@ -133,7 +133,7 @@ func columns(records []*Record) []column {
 }
 
 // settings is the column of a setting that is such a quantity, or words.
-func settings(name string, q quantity) column {
+func settings(name string, q *quantity) column {
 	if q == nil {
 		return column{name, words, func(r *Record) string { return r.Params[name] }}
 	}
@@ -142,7 +142,7 @@ func settings(name string, q quantity) column {
 		if !given {
 			return ""
 		}
-		v, err := q(text)
+		v, err := q.read(text)
 		if err != nil {
 			return "" // never: all values are such quantities
 		}

@@ -37,11 +37,12 @@ func (f Folder) Draw(c *Collected, metric, over string) (files []string, err err
 
 // samples are the values of a metric over a setting that varies.
 type samples struct {
-	over   string   // its path
-	texts  []string // its values, as they were met
-	read   quantity // of them; a number where they are none: which of the texts it is
-	words  bool     // they are none
-	lines  []place  // without x, as they were met
+	over   string                             // its path
+	texts  []string                           // its values, as they were met
+	read   func(text string) (float64, error) // of them; a number where they are none: which of the texts it is
+	unit   string                             // of them; may be none
+	words  bool                               // they are none
+	lines  []place                            // without x, as they were met
 	values map[place][]float64
 }
 
@@ -69,7 +70,9 @@ func (c *Collected) samples(metric, over string) (s *samples, err error) {
 	if !known[metric] {
 		return nil, noMetric(metric, known)
 	}
-	if s.read = quantityOf(s.texts); s.read == nil {
+	if q := quantityOf(s.texts); q != nil {
+		s.read, s.unit = q.read, q.unit
+	} else {
 		s.words = true
 		s.read = func(text string) (float64, error) { return float64(slices.Index(s.texts, text)), nil }
 	}
@@ -125,7 +128,8 @@ func (c *Collected) Curves(metric, over string) (panels []figure.Panel, err erro
 		k := slices.IndexFunc(panels, func(p figure.Panel) bool { return p.Title == line.panel })
 		if k < 0 {
 			k = len(panels)
-			panels = append(panels, figure.Panel{Title: line.panel, X: last(s.over), Y: metric, Log: true})
+			p := figure.Panel{Title: line.panel, X: last(s.over), XUnit: s.unit, Y: metric, Log: true}
+			panels = append(panels, p)
 			if s.words {
 				panels[k].Words, panels[k].Log = s.texts, false
 			}

@@ -43,7 +43,7 @@ func TestCurves(t *testing.T) {
 			{X: 100e3, Y: 11, Low: 10, High: 12}, {X: 1e6, Y: 21, Low: 20, High: 22}, {X: 10e6, Y: 31, Low: 30, High: 32},
 		}
 		curves := []figure.Curve{{Name: "a w=1/2", Points: points}, {Name: "b", Points: points}}
-		want := []figure.Panel{{Title: "mine", X: "size", Y: "fct_s", Log: true, Curves: curves}}
+		want := []figure.Panel{{Title: "mine", X: "size", XUnit: "B", Y: "fct_s", Log: true, Curves: curves}}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("over %q: %+v", over, got)
 		}
@@ -97,7 +97,7 @@ func TestCurvesOfWhatNeverCame(t *testing.T) {
 	}
 }
 
-// What is drawn has the names of the curves in it, and the unit of the metric; words are an axis, too.
+// What is drawn has the names of the curves in it, and the units of metric and setting; words are an axis, too.
 func TestDraw(t *testing.T) {
 	c := Collected{records: records()}
 	for i, r := range c.records {
@@ -117,7 +117,8 @@ func TestDraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{"mine", over, "fct_s, s", curve} {
+		axis := map[string]string{"size": "size, MB", "kind": "kind"}[over]
+		for _, text := range []string{"mine", axis, "fct_s, s", curve} {
 			if !strings.Contains(string(svg), ">"+text+"<") {
 				t.Errorf("%s does not say %q", files[1], text)
 			}

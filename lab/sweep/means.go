@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"photon/internal/table"
+	"photon/lab/experiment"
 	"photon/lab/stat"
+	"photon/lab/web"
 )
 
 // WriteMeans prints the mean of metrics over seeds, and its standard error, for each
@@ -73,10 +75,10 @@ func meanText(runs []*Record, name string) string {
 	case never > 0:
 		text = fmt.Sprintf("never (%d of %d)", never, measured)
 	case len(v) == 1:
-		text = fmt.Sprintf("%.4g", v[0])
+		text = experiment.Number(&v[0], "")
 	default:
 		mean, err := stat.MeanError(v)
-		text = fmt.Sprintf("%.4g ± %.2g", mean, err)
+		text = experiment.Number(&mean, "") + " ± " + experiment.Number(new(web.Round(err, 2)), "")
 	}
 	if measured < len(runs) {
 		text += fmt.Sprintf(" (%d runs)", measured)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"photon/lab/experiment"
 	"photon/lab/figure"
 	"photon/lab/stat"
 	"photon/lab/web"
@@ -46,6 +47,9 @@ func (f Folder) Page(c *Collected, metrics []string, over, command string) (file
 	return file, renameio.WriteFile(file, b.Bytes(), 0o644)
 }
 
+// mostNamed is how many values an axis has that names them all (charts.js).
+const mostNamed = 12
+
 // addPanel puts a panel, and the table that belongs to it, on a page: an experiment's metrics are in one section.
 func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 	i := slices.IndexFunc(page.Experiments, func(e *web.Experiment) bool { return e.ID == panel.Title })
@@ -59,18 +63,23 @@ func addPanel(page *web.Page, panel *figure.Panel, s *samples) {
 	e := page.Experiments[i]
 	texts := s.of(panel.Title)
 	x := slices.Sorted(maps.Keys(texts))
-	chart := &web.Chart{Kind: "sweep", Title: panel.Y, Y: panel.Y, Group: "over"}
+	scale, label := panel.Scaled()
+	chart := &web.Chart{Kind: "sweep", Title: panel.Y, Y: label, Group: "over"}
 	chart.X = web.Axis{Label: panel.X, Log: panel.Log}
 	for _, v := range x {
 		chart.X.Values, chart.X.Names = append(chart.X.Values, v), append(chart.X.Names, texts[v])
 		row := web.Row{Name: fmt.Sprintf("%s, %s = %s", panel.Y, panel.X, texts[v]), Differs: make([]bool, len(e.Schemes))}
 		for _, scheme := range e.Schemes {
-			row.Values = append(row.Values, cell(s.values[place{panel.Title, scheme.Name, v}]))
+			values := s.values[place{panel.Title, scheme.Name, v}]
+			row.Values = append(row.Values, cell(values, experiment.UnitByName(panel.Y)))
 		}
 		e.Metrics = append(e.Metrics, row)
 	}
 	for k := range panel.Curves {
-		chart.Lines = append(chart.Lines, lineOf(&panel.Curves[k], x, e.Schemes))
+		chart.Lines = append(chart.Lines, lineOf(&panel.Curves[k], x, scale, e.Schemes))
+	}
+	if !panel.Log && len(x) > mostNamed && panel.Words == nil {
+		chart.X.Values, chart.X.Label = panel.ScaledX(chart.X.Values)
 	}
 	chart.SetLegendValues()
 	names := strings.Join(namesOf(panel), ", ")
@@ -114,8 +123,8 @@ func schemes(experiment string, s *samples) (list []web.Scheme) {
 	return list
 }
 
-// lineOf is a curve at the values of an axis.
-func lineOf(c *figure.Curve, x []float64, schemes []web.Scheme) web.Line {
+// lineOf is a curve at the values of an axis, in the unit of the chart.
+func lineOf(c *figure.Curve, x []float64, scale float64, schemes []web.Scheme) web.Line {
 	l := web.Line{Name: c.Name, Scheme: c.Name}
 	if i := slices.IndexFunc(schemes, func(s web.Scheme) bool { return s.Name == c.Name }); i >= 0 {
 		l.LineStyle = schemes[i].LineStyle
@@ -125,10 +134,11 @@ func lineOf(c *figure.Curve, x []float64, schemes []web.Scheme) web.Line {
 		if i := slices.IndexFunc(c.Points, func(p figure.Point) bool { return p.X == at }); i >= 0 {
 			p = c.Points[i]
 		}
-		l.Values, l.Low, l.High = append(l.Values, p.Y), append(l.Low, p.Low), append(l.High, p.High)
+		l.Values, l.Low = append(l.Values, p.Y*scale), append(l.Low, p.Low*scale)
+		l.High = append(l.High, p.High*scale)
 	}
 	for _, v := range [][]float64{l.Values, l.Low, l.High} {
-		web.RoundAll(v, 5)
+		web.RoundAll(v, 9) // the page rounds to 4, and twice rounded is not what the table has
 	}
 	return l
 }
@@ -140,8 +150,8 @@ func namesOf(p *figure.Panel) (names []string) {
 	return names
 }
 
-// cell is what a table says of the values of several seeds.
-func cell(v []float64) string {
+// cell is what a table says of the values of several seeds, which have a unit or none.
+func cell(v []float64, unit string) string {
 	if len(v) == 0 {
 		return "–"
 	}
@@ -152,11 +162,12 @@ func cell(v []float64) string {
 		}
 	}
 	text := fmt.Sprintf("never in %d of %d", never, len(v))
+	number := func(v float64) string { return experiment.Number(&v, unit) }
 	if m := stat.Median(v); m == stat.Never {
 		return text
 	} else if p := pointOf(0, v); never == 0 && len(v) == 1 {
-		return fmt.Sprintf("%.4g", m)
-	} else if median := fmt.Sprintf("%.4g (%.4g to %.4g)", p.Y, p.Low, p.High); never == 0 {
+		return number(m)
+	} else if median := fmt.Sprintf("%s (%s to %s)", number(p.Y), number(p.Low), number(p.High)); never == 0 {
 		return median
 	} else {
 		return median + ", " + text

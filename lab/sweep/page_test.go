@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestPage(t *testing.T) {
 		return p
 	}
 	chart := data.Charts[0]
-	if len(data.Charts) != 2 || chart.Y != "settled_s" || data.Charts[1].Y != "y" ||
+	if len(data.Charts) != 2 || chart.Y != "settled_s, s" || data.Charts[1].Y != "y" ||
 		!slices.Equal(chart.X.Values, []float64{5, 7}) || !slices.Equal(chart.X.Names, []string{"5", "7"}) {
 		t.Fatalf("%+v", data)
 	}
@@ -97,7 +98,7 @@ func TestPage(t *testing.T) {
 	row := regexp.MustCompile(`<tr><th scope="row" class="wide"><code>(.*?)</code></th>` + number + number + `</tr>`)
 	rows := row.FindAllStringSubmatch(string(b), -1)
 	for i, want := range []string{
-		"settled_s, n = 5|–|2 (1 to 3)", "settled_s, n = 7|4 (3 to 5)|never in 2 of 3",
+		"settled_s, n = 5|–|2 s (1 s to 3 s)", "settled_s, n = 7|4 s (3 s to 5 s)|never in 2 of 3",
 		"y, n = 5|–|0 (0 to 0)", "y, n = 7|0 (0 to 0)|0 (0 to 0)",
 	} {
 		if len(rows) != 4 || strings.Join(rows[i][1:], "|") != want {
@@ -120,13 +121,43 @@ func TestCell(t *testing.T) {
 	inf := stat.Never
 	for _, c := range []struct {
 		v    []float64
+		unit string
 		want string
 	}{
-		{nil, "–"}, {[]float64{3}, "3"}, {[]float64{inf}, "never in 1 of 1"}, {[]float64{1, 2, 3}, "2 (1 to 3)"},
-		{[]float64{1, 2, inf}, "2 (1 to 2), never in 1 of 3"},
+		{nil, "", "–"}, {[]float64{3}, "", "3"}, {[]float64{inf}, "s", "never in 1 of 1"},
+		{[]float64{1, 2, 3}, "", "2 (1 to 3)"},
+		{[]float64{1, 2, inf}, "", "2 (1 to 2), never in 1 of 3"}, {[]float64{261326}, "B", "261.3 KB"},
+		{[]float64{3.5e-4, 3.6e-4, 3.7e-4}, "s", "360 µs (350 µs to 370 µs)"}, {[]float64{12346}, "", "12350"},
 	} {
-		if got := cell(c.v); got != c.want {
+		if got := cell(c.v, c.unit); got != c.want {
 			t.Errorf("%v: %s, want %s", c.v, got, c.want)
+		}
+	}
+}
+
+// Chart and table of a page have the same numbers in units that can be read, and the axis of a setting with many
+// values has its unit.
+func TestPageHasUnits(t *testing.T) {
+	c := &Collected{}
+	for i := range 13 {
+		// 238045 B is 238.0 KB, and would be 238.1 if it was rounded to five digits first.
+		set := map[string]string{"p.xoff": strconv.Itoa(500+100*i) + "KB"}
+		m := measure.Metrics{"queue_max_bytes": new(238045.0)}
+		c.records = append(c.records, &Record{Experiment: "mine", Scheme: "a", Seed: 1, Params: set, Metrics: m})
+	}
+	file, err := Folder(t.TempDir()).Page(c, []string{"queue_max_bytes"}, "", "photon sweep collect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"y":"queue_max_bytes, KB"`, `"v":[238.045,`, `"label":"xoff, MB"`, `"values":[0.5,0.6,0.7,0.8,`, `>238 KB<`,
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("the page lacks %s", want)
 		}
 	}
 }

@@ -9,17 +9,20 @@ import (
 	"photon/units"
 )
 
-// quantity reads the values of one kind of setting as numbers of one unit.
-type quantity func(text string) (float64, error)
+// quantity is one kind of setting: its values are numbers of one unit.
+type quantity struct {
+	unit string // none: a plain number
+	read func(text string) (float64, error)
+}
 
 // quantities are what settings may be, the first that fits all values of a column
 // counts: 0 alone is of every kind.
 var quantities = []quantity{
-	plainNumber,
-	ratio,
-	func(text string) (float64, error) { v, err := units.ParseSize(text); return float64(v), err }, // bytes
-	func(text string) (float64, error) { v, err := units.ParseTime(text); return v.Seconds(), err },
-	func(text string) (float64, error) { v, err := units.ParseRate(text); return float64(v), err }, // bit/s
+	{"", plainNumber},
+	{"", ratio},
+	{"B", func(text string) (float64, error) { v, err := units.ParseSize(text); return float64(v), err }},
+	{"s", func(text string) (float64, error) { v, err := units.ParseTime(text); return v.Seconds(), err }},
+	{"bit/s", func(text string) (float64, error) { v, err := units.ParseRate(text); return float64(v), err }},
 }
 
 var errNumber = errors.New("not a finite number")
@@ -47,11 +50,12 @@ func ratio(text string) (float64, error) {
 }
 
 // quantityOf is what all values are, or nil: they are words.
-func quantityOf(values []string) quantity {
+func quantityOf(values []string) *quantity {
 next:
-	for _, q := range quantities {
+	for i := range quantities {
+		q := &quantities[i]
 		for _, v := range values {
-			if _, err := q(v); err != nil {
+			if _, err := q.read(v); err != nil {
 				continue next
 			}
 		}

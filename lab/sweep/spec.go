@@ -145,8 +145,17 @@ func Schema() ([]byte, error) {
 // Read reads a spec and the experiments it names. Mistakes are reported with their
 // lines.
 func Read(file string) (*Spec, error) {
+	b, err := config.ReadText(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, b)
+}
+
+// Parse is Read of a text that was read already; file is for errors and for names beside it.
+func Parse(file string, b []byte) (*Spec, error) {
 	s := &Spec{}
-	if err := config.Read(file, s); err != nil {
+	if err := config.Decode(file, b, s); err != nil {
 		return nil, err
 	}
 	s.file = file // an empty file leaves nothing in s

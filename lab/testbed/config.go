@@ -42,8 +42,17 @@ type Node struct {
 
 // Read reads and checks a file.
 func Read(file string) (*Testbed, error) {
+	b, err := config.ReadText(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, b)
+}
+
+// Parse is Read of a text that was read already; file is for errors and for names beside it.
+func Parse(file string, b []byte) (*Testbed, error) {
 	t := &Testbed{}
-	if err := config.Read(file, t); err != nil {
+	if err := config.Decode(file, b, t); err != nil {
 		return nil, err
 	}
 	t.file = file // an empty file leaves nothing in t

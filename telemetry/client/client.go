@@ -41,8 +41,10 @@ func Dial(path, name string) (*Client, error) {
 		if path, err = find(name); err != nil {
 			return nil, err
 		}
-	} else if _, err := os.Stat(path); err != nil {
+	} else if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, socket.Plain(err))
+	} else if info.Mode()&os.ModeSocket == 0 {
+		return nil, fmt.Errorf("%s is no socket of a photon", path)
 	}
 	return At(path), nil
 }
@@ -78,14 +80,18 @@ func Running() (names []string) {
 
 // find looks for sockets where photon makes them.
 func find(name string) (string, error) {
-	pattern, found := "*", []string{}
-	if name != "" {
-		pattern = name
-	}
+	found := []string{}
 	for _, dir := range socket.Dirs() {
-		all, err := filepath.Glob(filepath.Join(dir, socket.Name(pattern)))
+		if name != "" { // it is no pattern: another node that it matches is not meant
+			path := filepath.Join(dir, socket.Name(name))
+			if _, err := os.Lstat(path); err == nil && filepath.Dir(path) == filepath.Clean(dir) {
+				found = append(found, path)
+			}
+			continue
+		}
+		all, err := filepath.Glob(filepath.Join(dir, socket.Name("*")))
 		if err != nil {
-			return "", fmt.Errorf("--name %s: %w", name, err)
+			return "", err
 		}
 		found = append(found, all...)
 	}

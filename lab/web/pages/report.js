@@ -22,6 +22,7 @@ class Chart {
     o.hooks = {
       ready: [u => this.full = {min: u.scales.x.min, max: u.scales.x.max}],
       setScale: [(u, key) => key === 'x' && this.zoomed(u.scales.x)],
+      setSeries: [(u, i, change) => change.show != null && this.pressed()],
     };
     this.place.style.minHeight = 0;
     this.u = new uPlot(o, data, this.place);
@@ -47,6 +48,12 @@ class Chart {
         this.u.setSeries(i, {show: !this.u.series[i].show});
       });
     });
+    this.pressed();
+  }
+
+  // pressed tells who does not see the legend which lines are shown.
+  pressed() {
+    this.rows?.forEach((row, k) => row.querySelector('th').setAttribute('aria-pressed', this.u.series[k + 1].show));
   }
 
   zoomed({min, max}) {
