@@ -30,6 +30,7 @@ type announced struct {
 	every   units.Time // so often
 	own     lldp.DCBX
 	changes uint64 // of its link, until then
+	tenure  uint64 // of its place, as it was then: another port there has other neighbours
 	counts  dataplane.Announced
 	bad     uint64              // frames that could not be read
 	logged  map[string][]string // mismatches that the log has, by neighbour
@@ -58,14 +59,22 @@ func (d *daemon) watchNeighbours(now time.Time) {
 	if ending || conf == nil && len(n.ports) == 0 {
 		return
 	}
-	up, changes := d.linksNow()
+	up, changes, tenures := d.linksNow()
+	for i, x := range n.ports {
+		if x.tenure != tenures(i) {
+			delete(n.ports, i)
+			n.table.Forget(i)
+		}
+	}
 	changed := d.changedAnnouncements(conf, up, changes)
 	received := d.announceAndReceive(changed)
 	for i, a := range changed {
 		if a == nil {
 			delete(n.ports, i)
 			n.table.Forget(i)
+			continue
 		}
+		n.ports[i].tenure = tenures(i)
 	}
 	d.readAnnouncements(now, received)
 	d.forgetSilent(now, up)
@@ -181,18 +190,22 @@ func goodbye(frame []byte) []byte {
 	return i.Encode(chassis)
 }
 
-// linksNow returns who has a link, and how often that changed.
-func (d *daemon) linksNow() (up func(int) bool, changes func(int) uint64) {
+// linksNow returns who has a link, how often that changed, and how many ports have had each place.
+func (d *daemon) linksNow() (up func(int) bool, changes, tenures func(int) uint64) {
 	l := &d.links
 	l.Lock()
 	defer l.Unlock()
-	down, changed := append([]bool{}, l.down...), append([]uint64{}, l.changes...)
-	return func(i int) bool { return i >= len(down) || !down[i] }, func(i int) uint64 {
-		if i < len(changed) {
-			return changed[i]
+	down := slices.Clone(l.down)
+	at := func(counts []uint64) func(int) uint64 {
+		counts = slices.Clone(counts)
+		return func(i int) uint64 {
+			if i < len(counts) {
+				return counts[i]
+			}
+			return 0
 		}
-		return 0
 	}
+	return func(i int) bool { return i >= len(down) || !down[i] }, at(l.changes), at(l.tenures)
 }
 
 // readAnnouncement reads one frame that a port received, and reports whether its sender is new.

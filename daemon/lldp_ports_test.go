@@ -1,0 +1,86 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"photon/dataplane/dpdk"
+	"photon/fabric"
+	"photon/lldp"
+	"photon/units"
+	"photon/wire"
+)
+
+// pluggable is a world in which ports come and go.
+type pluggable struct{ *still }
+
+func (pluggable) Claim(string, int) error     { return nil }
+func (pluggable) Elsewhere(fabric.End) string { return "" }
+func (pluggable) Disclaim(string)             {}
+func (pluggable) Open(spec string, mtu int) (dpdk.Device, error) {
+	return dpdk.Device{Spec: spec, Rate: 10 * units.Gbps, Up: true}, nil
+}
+func (pluggable) Discard(dpdk.Device)                                  {}
+func (pluggable) Plug(fabric.End, int, dpdk.Device, fabric.Link) error { return nil }
+func (pluggable) Unplug(fabric.End) (last dpdk.DeviceStats, err error) { return last, nil }
+func (x *linked) neighboursAt(port int) []lldp.Neighbour               { return x.neighbours.table.At(port) }
+func (x *linked) order(what func(string) (string, error), of string)   { x.ordered(what(of)) }
+func (x *linked) add(device string) (string, error)                    { return x.AddPort(device, 0) }
+func (x *linked) ordered(_ string, err error) {
+	x.t.Helper()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// hears has a port receive the announcement of a neighbour.
+func (x *linked) hears(port int, name string) {
+	x.t.Helper()
+	i := lldp.Info{From: 0x0200_0000_0077, Port: name, TTL: 120, SystemName: name}
+	frame, ok := x.env.Alloc(lldp.MaxLen)
+	if !ok {
+		x.t.Fatal("no memory")
+	}
+	b := i.Encode(wire.MAC(0x0200_0000_0077))
+	frame.Len = uint16(copy(x.env.Bytes(&frame), b))
+	x.sw.Receive(x.world.now, port, []fabric.Frame{frame})
+}
+
+// A port is removed and another takes its place before the switch has looked again, as a script does it, with the same
+// device or another: nothing is known there of the neighbour that the port before had, the new port greets its own, goes
+// on to do so, and hears it.
+func TestPortWithLLDPIsReplacedAtOnce(t *testing.T) {
+	const ports = "ports:\n- device: net_null0\n- device: net_null1\n- device: net_null2\n"
+	for _, device := range []string{"net_null1", "net_null7"} {
+		x := newLinkedOf(t, ports+"rate: 10Gbps\nlldp: {interval: 30s}\n")
+		x.setNames("net_null0", "net_null1", "net_null2")
+		x.daemon.world = pluggable{x.world}
+		look := func() { x.watchNeighbours(time.Now()) }
+		look()
+		x.announcedAt(1, 10*units.Second)
+		x.hears(1, "old")
+		look()
+		if n := x.neighboursAt(1); len(n) != 1 {
+			t.Fatalf("%d neighbours", len(n))
+		}
+		x.announcedAt(1, 10*units.Second)
+
+		x.order(x.RemovePort, "net_null1")
+		x.order(x.add, device)
+		look()
+		if n := x.neighboursAt(1); len(n) != 0 {
+			t.Errorf("%s: a neighbour of the port before is still there: %+v", device, n)
+		}
+		if n := x.announcedAt(1, 10*units.Second); n != 4 {
+			t.Errorf("%s: %d frames in the first seconds, not 4", device, n)
+		}
+		if n := x.announcedAt(1, 100*units.Second); n < 3 {
+			t.Errorf("%s: %d frames in the 100 s after them", device, n)
+		}
+		x.hears(1, "new")
+		look()
+		if n := x.neighboursAt(1); len(n) != 1 || n[0].SystemName != "new" {
+			t.Errorf("%s: its neighbours are %+v", device, n)
+		}
+	}
+}
