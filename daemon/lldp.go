@@ -63,6 +63,8 @@ func (d *daemon) watchNeighbours(now time.Time) {
 	for i, x := range n.ports {
 		if x.tenure != tenures(i) {
 			delete(n.ports, i)
+		}
+		if x.tenure != tenures(i) || x.changes != changes(i) { // a cable may lead to someone else now
 			n.table.Forget(i)
 		}
 	}

@@ -23,15 +23,9 @@ func (pluggable) Open(spec string, mtu int) (dpdk.Device, error) {
 func (pluggable) Discard(dpdk.Device)                                  {}
 func (pluggable) Plug(fabric.End, int, dpdk.Device, fabric.Link) error { return nil }
 func (pluggable) Unplug(fabric.End) (last dpdk.DeviceStats, err error) { return last, nil }
-func (x *linked) neighboursAt(port int) []lldp.Neighbour               { return x.neighbours.table.At(port) }
-func (x *linked) order(what func(string) (string, error), of string)   { x.ordered(what(of)) }
-func (x *linked) add(device string) (string, error)                    { return x.AddPort(device, 0) }
-func (x *linked) ordered(_ string, err error) {
-	x.t.Helper()
-	if err != nil {
-		x.t.Fatal(err)
-	}
-}
+
+// neighboursAt are those that the switch knows behind a port.
+func (x *linked) neighboursAt(port int) []lldp.Neighbour { return x.neighbours.table.At(port) }
 
 // hears has a port receive the announcement of a neighbour.
 func (x *linked) hears(port int, name string) {
@@ -65,8 +59,12 @@ func TestPortWithLLDPIsReplacedAtOnce(t *testing.T) {
 		}
 		x.announcedAt(1, 10*units.Second)
 
-		x.order(x.RemovePort, "net_null1")
-		x.order(x.add, device)
+		if _, err := x.RemovePort("net_null1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.AddPort(device, 0); err != nil {
+			t.Fatal(err)
+		}
 		look()
 		if n := x.neighboursAt(1); len(n) != 0 {
 			t.Errorf("%s: a neighbour of the port before is still there: %+v", device, n)
@@ -81,6 +79,42 @@ func TestPortWithLLDPIsReplacedAtOnce(t *testing.T) {
 		look()
 		if n := x.neighboursAt(1); len(n) != 1 || n[0].SystemName != "new" {
 			t.Errorf("%s: its neighbours are %+v", device, n)
+		}
+	}
+}
+
+// A cable that is pulled and put into another peer between two looks is seen where the device counts it, and the neighbour
+// of before is gone, as it is when a look finds the link down.
+func TestFlapForgetsTheNeighbour(t *testing.T) {
+	for _, flap := range []func(d *dpdk.DeviceStats){
+		func(d *dpdk.DeviceStats) { d.Downs++ },
+		func(d *dpdk.DeviceStats) { d.Downs += 3 },
+		func(d *dpdk.DeviceStats) { d.Downs, d.LinkUp = d.Downs+1, false },
+	} {
+		x := newLinked(t, "lldp: {interval: 30s}\n")
+		look := func() {
+			x.watchLinks()
+			x.watchNeighbours(time.Now())
+		}
+		look()
+		x.hears(0, "other")
+		x.hears(1, "old")
+		look()
+		x.world.say(1, flap)
+		look()
+		if n := x.neighboursAt(1); len(n) != 0 {
+			t.Errorf("the neighbour of before is still there: %+v", n)
+		}
+		if n := x.neighboursAt(0); len(n) != 1 {
+			t.Errorf("the other port has %d neighbours", len(n))
+		}
+		x.world.say(1, func(d *dpdk.DeviceStats) { d.LinkUp = true })
+		look()
+		x.hears(1, "new")
+		look()
+		look()
+		if n := x.neighboursAt(1); len(n) != 1 || n[0].SystemName != "new" {
+			t.Errorf("its neighbours are %+v", n)
 		}
 	}
 }
