@@ -201,7 +201,7 @@ func (d *daemon) linksNow() (up func(int) bool, changes, tenures func(int) uint6
 	at := func(counts []uint64) func(int) uint64 {
 		counts = slices.Clone(counts)
 		return func(i int) uint64 {
-			if i < len(counts) {
+			if i >= 0 && i < len(counts) {
 				return counts[i]
 			}
 			return 0

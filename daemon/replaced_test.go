@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -116,5 +117,56 @@ func TestFlapForgetsTheNeighbour(t *testing.T) {
 		if n := x.neighboursAt(1); len(n) != 1 || n[0].SystemName != "new" {
 			t.Errorf("its neighbours are %+v", n)
 		}
+	}
+}
+
+// A port that comes under the name of one that lost frames of a lossless priority has lost none: the log begins anew with
+// what it loses itself, and says when the first was.
+func TestLossesOfAPortThatIsReplaced(t *testing.T) {
+	const ports = "ports:\n- device: net_null0\n- device: net_null1\n- device: net_null2\n"
+	x := newLinkedOf(t, ports+"rate: 10Gbps\npfc: {watchdog: {detect: 2ms, restore: 2s, action: drop}}\n")
+	x.setNames("net_null0", "net_null1", "net_null2")
+	x.daemon.world = pluggable{x.world}
+	now := time.Unix(1000, 0)
+	loses := func(frames int) string { // at the second port, in a storm
+		give := func(port int, length int, head string) {
+			f, _ := x.env.Alloc(length)
+			copy(x.env.Header(f), head)
+			x.sw.Receive(x.world.now, port, []fabric.Frame{f})
+		}
+		pause := "\x01\x80\xc2\x00\x00\x01\x02\x00\x00\x00\x00\x08\x88\x08\x01\x01\x00\x08" +
+			strings.Repeat("\xff", 16)
+		for range 2 { // for 3.3 ms each
+			give(1, 60, pause)
+			x.world.now += 3 * units.Millisecond
+		}
+		var out [fabric.MaxBurst]fabric.Frame
+		x.sw.Transmit(x.world.now, 1, out[:])
+		for range frames {
+			give(0, 100, "\xff\xff\xff\xff\xff\xff\x02\x00\x00\x00\x00\x07\x08\x00\x45\x60")
+		}
+		x.log.Reset()
+		now = now.Add(time.Minute)
+		x.watchLosses(now)
+		return x.log.String()
+	}
+	const first, more = "port net_null1: frames of lossless priority 3 were lost: ", "port net_null1: 3 more frames of lossless priority 3"
+	if said := loses(5); !strings.Contains(said, first+"5 pfc_watchdog") {
+		t.Errorf("of five frames the log says %q", said)
+	}
+	if said := loses(3); !strings.Contains(said, more) {
+		t.Errorf("of three more the log says %q", said)
+	}
+	if _, err := x.RemovePort("net_null1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.AddPort("net_null1", 0); err != nil {
+		t.Fatal(err)
+	}
+	if said := loses(20); !strings.Contains(said, first+"20 pfc_watchdog") {
+		t.Errorf("of twenty of another port the log says %q", said)
+	}
+	if said := loses(3); !strings.Contains(said, more) {
+		t.Errorf("of three more of that the log says %q", said)
 	}
 }
