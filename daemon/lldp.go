@@ -35,6 +35,7 @@ type announced struct {
 	bad     uint64              // frames that could not be read
 	logged  map[string][]string // mismatches that the log has, by neighbour
 	leaving bool                // its last frame was a shutdown frame
+	crowded bool                // the log has that it has more neighbours than it keeps
 }
 
 // fastFrames is how many frames follow the first in a second each (802.1AB clause 9.2.5.5: txFastInit is 4).
@@ -224,7 +225,14 @@ func (d *daemon) readAnnouncement(now time.Time, port int, b []byte) bool {
 		}
 		return false
 	}
-	if !n.table.Update(now, port, &i) {
+	lost := n.table.Lost
+	isNew := n.table.Update(now, port, &i)
+	if n.table.Lost != lost && !x.crowded {
+		x.crowded = true
+		d.log.Warnf("port %s: it keeps %d neighbours, and has more: %s, port %s, is not shown or compared "+
+			"(said once until some have gone)", d.port(port), lldp.MaxNeighbours, system(&i), i.Port)
+	}
+	if !isNew {
 		return false
 	}
 	d.log.Infof("port %s: its neighbour is %s, port %s", d.port(port), system(&i), i.Port)
@@ -250,6 +258,9 @@ func (d *daemon) forgetSilent(now time.Time, up func(int) bool) {
 		for j := range gone {
 			d.log.Warnf("port %s: nothing was heard any more of its neighbour %s", d.port(i), system(&gone[j].Info))
 		}
+	}
+	for i, x := range n.ports {
+		x.crowded = x.crowded && len(n.table.At(i)) == lldp.MaxNeighbours
 	}
 }
 

@@ -170,3 +170,31 @@ func TestLossesOfAPortThatIsReplaced(t *testing.T) {
 		t.Errorf("of three more of that the log says %q", said)
 	}
 }
+
+// Neighbours beyond those that a port keeps are not shown, and so not compared: the log says so, once until some have gone.
+func TestTooManyNeighboursAreLogged(t *testing.T) {
+	x := newLinked(t, "lldp: {interval: 30s}\n")
+	now := time.Unix(1000, 0)
+	x.watchNeighbours(now)
+	said := func(names ...string) (lines int) {
+		x.log.Reset()
+		for _, name := range names {
+			x.hears(1, name)
+			x.watchNeighbours(now)
+		}
+		return strings.Count(x.log.String(), "port sw1: it keeps 8 neighbours")
+	}
+	for round := range 2 {
+		if n := said("a", "b", "c", "d", "e", "f", "g", "h", "a"); n != 0 {
+			t.Errorf("round %d: %d lines about eight neighbours", round, n)
+		}
+		if n := said("i", "j", "a", "i"); n != 1 || !x.said("i, port i, ") {
+			t.Errorf("round %d: %d lines about the ninth: %s", round, n, &x.log)
+		}
+		if n := said("i", "j"); n != 0 {
+			t.Errorf("round %d: %d lines more", round, n)
+		}
+		now = now.Add(3 * time.Minute) // all fall silent
+		x.watchNeighbours(now)
+	}
+}
