@@ -171,7 +171,7 @@ func TestLossesOfAPortThatIsReplaced(t *testing.T) {
 	}
 }
 
-// Neighbours beyond those that a port keeps are not shown, and so not compared: the log says so, once until some have gone.
+// Neighbours beyond those that a port keeps are not shown, and so not compared: the log says so, once until some go.
 func TestTooManyNeighboursAreLogged(t *testing.T) {
 	x := newLinked(t, "lldp: {interval: 30s}\n")
 	now := time.Unix(1000, 0)
