@@ -23,7 +23,8 @@ type links struct {
 	rates       []units.Rate // that are in force
 	moved       []bool       // they have changed since the start
 	changes     []uint64
-	shut        []bool // by an operator
+	tenures     []uint64 // how many ports have come to a place, and gone
+	shut        []bool   // by an operator
 }
 
 func (l *links) counts() []uint64 {
@@ -68,6 +69,7 @@ func (d *daemon) knowLinks() {
 		return
 	}
 	l.down, l.downs, l.changes, l.shut = make([]bool, n), make([]uint64, n), make([]uint64, n), make([]bool, n)
+	l.tenures = make([]uint64, n)
 	l.deviceRates, l.rates, l.moved = make([]units.Rate, n), slices.Clone(d.rates), make([]bool, n)
 	if d.sw != nil {
 		for i := range d.loaded.devices {

@@ -30,10 +30,12 @@ type announced struct {
 	every   units.Time // so often
 	own     lldp.DCBX
 	changes uint64 // of its link, until then
+	tenure  uint64 // of its place, as it was then: another port there has other neighbours
 	counts  dataplane.Announced
 	bad     uint64              // frames that could not be read
 	logged  map[string][]string // mismatches that the log has, by neighbour
 	leaving bool                // its last frame was a shutdown frame
+	crowded bool                // the log has that it has more neighbours than it keeps
 }
 
 // fastFrames is how many frames follow the first in a second each (802.1AB clause 9.2.5.5: txFastInit is 4).
@@ -58,14 +60,24 @@ func (d *daemon) watchNeighbours(now time.Time) {
 	if ending || conf == nil && len(n.ports) == 0 {
 		return
 	}
-	up, changes := d.linksNow()
+	up, changes, tenures := d.linksNow()
+	for i, x := range n.ports {
+		if x.tenure != tenures(i) {
+			delete(n.ports, i)
+		}
+		if x.tenure != tenures(i) || x.changes != changes(i) { // a cable may lead to someone else now
+			n.table.Forget(i)
+		}
+	}
 	changed := d.changedAnnouncements(conf, up, changes)
 	received := d.announceAndReceive(changed)
 	for i, a := range changed {
 		if a == nil {
 			delete(n.ports, i)
 			n.table.Forget(i)
+			continue
 		}
+		n.ports[i].tenure = tenures(i)
 	}
 	d.readAnnouncements(now, received)
 	d.forgetSilent(now, up)
@@ -181,18 +193,22 @@ func goodbye(frame []byte) []byte {
 	return i.Encode(chassis)
 }
 
-// linksNow returns who has a link, and how often that changed.
-func (d *daemon) linksNow() (up func(int) bool, changes func(int) uint64) {
+// linksNow returns who has a link, how often that changed, and how many ports have had each place.
+func (d *daemon) linksNow() (up func(int) bool, changes, tenures func(int) uint64) {
 	l := &d.links
 	l.Lock()
 	defer l.Unlock()
-	down, changed := append([]bool{}, l.down...), append([]uint64{}, l.changes...)
-	return func(i int) bool { return i >= len(down) || !down[i] }, func(i int) uint64 {
-		if i < len(changed) {
-			return changed[i]
+	down := slices.Clone(l.down)
+	at := func(counts []uint64) func(int) uint64 {
+		counts = slices.Clone(counts)
+		return func(i int) uint64 {
+			if i >= 0 && i < len(counts) {
+				return counts[i]
+			}
+			return 0
 		}
-		return 0
 	}
+	return func(i int) bool { return i >= len(down) || !down[i] }, at(l.changes), at(l.tenures)
 }
 
 // readAnnouncement reads one frame that a port received, and reports whether its sender is new.
@@ -209,7 +225,14 @@ func (d *daemon) readAnnouncement(now time.Time, port int, b []byte) bool {
 		}
 		return false
 	}
-	if !n.table.Update(now, port, &i) {
+	lost := n.table.Lost
+	isNew := n.table.Update(now, port, &i)
+	if n.table.Lost != lost && !x.crowded {
+		x.crowded = true
+		d.log.Warnf("port %s: it keeps %d neighbours, and has more: %s, port %s, is not shown or compared "+
+			"(said once until some have gone)", d.port(port), lldp.MaxNeighbours, system(&i), i.Port)
+	}
+	if !isNew {
 		return false
 	}
 	d.log.Infof("port %s: its neighbour is %s, port %s", d.port(port), system(&i), i.Port)
@@ -235,6 +258,9 @@ func (d *daemon) forgetSilent(now time.Time, up func(int) bool) {
 		for j := range gone {
 			d.log.Warnf("port %s: nothing was heard any more of its neighbour %s", d.port(i), system(&gone[j].Info))
 		}
+	}
+	for i, x := range n.ports {
+		x.crowded = x.crowded && len(n.table.At(i)) == lldp.MaxNeighbours
 	}
 }
 

@@ -122,17 +122,20 @@ func TestLooksForNeighboursLeaveLittle(t *testing.T) {
 }
 
 // announced lets time pass, and returns how many frames the first port sent.
-func (x *linked) announced(span units.Time) (frames int) {
+func (x *linked) announced(span units.Time) (frames int) { return x.announcedAt(0, span) }
+
+// announcedAt is the same of any port.
+func (x *linked) announcedAt(port int, span units.Time) (frames int) {
 	end := x.world.now + span
 	burst := make([]fabric.Frame, 8)
 	for {
-		at := x.sw.Next(x.world.now, 0)
+		at := x.sw.Next(x.world.now, port)
 		if at > end {
 			x.world.now = end
 			return frames
 		}
 		x.world.now = at
-		for _, f := range burst[:x.sw.Transmit(at, 0, burst)] {
+		for _, f := range burst[:x.sw.Transmit(at, port, burst)] {
 			frames++
 			x.env.Free(f)
 		}

@@ -14,8 +14,11 @@ import (
 // LossLogInterval is the least time between two lines of the log on losses of the same port and priority.
 const LossLogInterval = 10 * time.Second
 
-// queueName is a priority of a port.
+// queueName is a priority of a port. Another port may have the name later: it has another place, or the place another
+// tenure.
 type queueName struct {
+	place    int
+	tenure   uint64
 	port     string
 	priority int
 }
@@ -75,30 +78,32 @@ func (d *daemon) watchLosses(now time.Time) {
 	}
 	d.lossesCheckedAt = now
 	untold := false
-	snap := d.snapshot()
+	_, _, tenures := d.linksNow()
+	snap, names := d.snapshot(), d.names()
+	kept := map[queueName]lossReport{} // of ports that there are
 	for _, l := range show.LossesOf(&snap) {
-		q := queueName{l.Port, l.Priority}
+		place := slices.Index(names, l.Port)
+		q := queueName{place, tenures(place), l.Port, l.Priority}
 		before := d.losses[q]
+		if l.Frames < before.frames { // the port was replaced just now
+			before = lossReport{}
+		}
+		kept[q] = before
 		if l.Frames == before.frames {
 			continue
-		}
-		if l.Frames < before.frames { // of another port that had the name
-			before = lossReport{}
 		}
 		if before.frames > 0 && now.Sub(before.at) < LossLogInterval {
 			untold = true
 			continue
 		}
-		if d.losses == nil {
-			d.losses = map[queueName]lossReport{}
-		}
-		d.losses[q] = lossReport{l.Frames, now}
+		kept[q] = lossReport{l.Frames, now}
 		if before.frames == 0 {
 			d.log.Warnf("port %s: frames of lossless priority %d were lost: %s; the first at %s (`photon show losses`)", l.Port, l.Priority, l.Why(), l.First.Format(time.RFC3339Nano))
 		} else {
 			d.log.Warnf("port %s: %d more frames of lossless priority %d were lost: by now %s", l.Port, l.Frames-before.frames, l.Priority, l.Why())
 		}
 	}
+	d.losses = kept
 	if !untold {
 		d.lost = lost
 	}

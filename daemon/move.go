@@ -178,6 +178,7 @@ func (d *daemon) plug(m *move, conf *config.Switch, node *config.SwitchNode) {
 // forget has a place know nothing of the port that was there.
 func (l *links) forget(i int) {
 	l.down[i], l.downs[i], l.deviceRates[i], l.rates[i], l.moved[i], l.changes[i], l.shut[i] = false, 0, 0, 0, false, 0, false
+	l.tenures[i]++
 }
 
 // AddPort implements admin.PortCommands.

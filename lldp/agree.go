@@ -2,6 +2,7 @@ package lldp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,12 +100,36 @@ func algorithm(a uint8) string {
 func differentApps(own, peer []App) string {
 	for _, a := range sortApps(own) {
 		for _, b := range peer {
-			if a.Selector == b.Selector && a.Protocol == b.Protocol && a.Priority != b.Priority {
+			if a.covers(own, b, peer) && a.Priority != b.Priority {
 				return fmt.Sprintf("%s has priority %d here, and %d at the peer", a.name(), a.Priority, b.Priority)
 			}
 		}
 	}
 	return ""
+}
+
+// covers reports whether two entries of two ends are about the same application. One may say a port of TCP or UDP, and
+// the other a port of either: that is the same, unless one of the ends has an entry of its own for it.
+func (a App) covers(own []App, b App, peer []App) bool {
+	switch {
+	case a.Protocol != b.Protocol:
+		return false
+	case a.Selector == b.Selector:
+		return true
+	case a.ofOne() && b.Selector == ByPort:
+		return !has(peer, a)
+	case a.Selector == ByPort && b.ofOne():
+		return !has(own, b)
+	}
+	return false
+}
+
+// ofOne reports whether an entry is about a port of one transport protocol.
+func (a App) ofOne() bool { return a.Selector == ByTCP || a.Selector == ByUDP }
+
+// has reports whether there is an entry about just what another is about.
+func has(apps []App, what App) bool {
+	return slices.ContainsFunc(apps, func(a App) bool { return a.Selector == what.Selector && a.Protocol == what.Protocol })
 }
 
 // name is what an entry is about.

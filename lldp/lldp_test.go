@@ -306,6 +306,37 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A port of TCP or UDP, and the same of either, are one application to two ends that say nothing more exact of it: hosts are
+// often told so (dcb app add dev eth0 port-prio 4791:5).
+func TestCompareOfPorts(t *testing.T) {
+	udp, tcp, either, ethertype := App{3, ByUDP, 4791}, App{3, ByTCP, 4791}, App{5, ByPort, 4791}, App{5, ByEtherType, 4791}
+	for i, c := range []struct {
+		own, peer []App
+		want      string
+	}{
+		{[]App{udp}, []App{either}, "UDP port 4791 has priority 3 here, and 5 at the peer"},
+		{[]App{tcp}, []App{either}, "TCP port 4791 has priority 3 here, and 5 at the peer"},
+		{[]App{either}, []App{udp}, "port 4791 has priority 5 here, and 3 at the peer"},
+		{[]App{udp}, []App{{3, ByPort, 4791}}, ""},
+		{[]App{udp}, []App{{5, ByPort, 4790}}, ""},
+		{[]App{udp}, []App{either, udp}, ""}, // what is more exact counts
+		{[]App{udp}, []App{udp, either}, ""},
+		{[]App{udp, either}, []App{udp}, ""},
+		{[]App{udp, either}, []App{tcp}, "port 4791 has priority 5 here, and 3 at the peer"},
+		{[]App{udp}, []App{{5, ByTCP, 4791}}, ""},
+		{[]App{udp}, []App{ethertype}, ""},
+		{[]App{udp}, []App{{5, ByDSCP, 4791}}, ""},
+	} {
+		got := ""
+		for _, m := range Compare(&DCBX{HasApps: true, Apps: c.own}, &DCBX{HasApps: true, Apps: c.peer}) {
+			got += m.Text
+		}
+		if got != c.want {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	var table Table
 	now := time.Unix(1000, 0)
