@@ -304,7 +304,7 @@ func (c *Agent) nicFrames() int {
 
 // frames is how many there are.
 func (c *Agent) frames() int {
-	if f := c.DPDK.Frames; f.IsSet() { // and what may wait is just being worked out
+	if f := c.DPDK.Frames; f.IsSet() { // nicFrames resolves the configuration, which asks for this number
 		return f.V
 	}
 	return c.nicFrames()

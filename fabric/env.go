@@ -54,7 +54,7 @@ type Exit struct {
 	Inline  [1]Frame // memory for Frames of worlds that need one place
 }
 
-// Takes reports that the exit has room now, and that what it takes does not put off when it has.
+// Takes reports that the exit takes a frame now, and that the world alone says when it takes the next.
 func (x *Exit) Takes(now units.Time) bool {
 	return uint(x.N) < uint(len(x.Frames)) && x.Free <= now && x.PerByte == 0
 }
