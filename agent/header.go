@@ -16,8 +16,9 @@ const headInlineLen = 64
 // headMax is the length of all headers of a data packet.
 const headMax = wire.CNTagLen + wire.RoCEMaxLen + wire.BTHLen + wire.INTLen + wire.PlaceLen + wire.StampLen
 
-// PacketLen is how many bytes a full packet of the host's flows to other hosts has behind the Ethernet header and before
-// the FCS. Packets to queue pairs of the specification have up to wire.RETHLen more headers, and none of a scheme's.
+// PacketLen is how many bytes a full packet of the host's flows to other hosts has behind the Ethernet header and
+// before the FCS. Packets to queue pairs of the specification have up to wire.RETHLen more headers, and none of a
+// scheme's.
 func (c *Config) PacketLen() int {
 	n := wire.IPv6Len
 	if c.IP.Is4() {

@@ -94,8 +94,8 @@ func (m *Memory) at(address, length uint64) (b []byte, ok bool) {
 const (
 	// MostMessage is the size of the longest message (section 9.7.7).
 	MostMessage = 1 << 31
-	// A packet is for a pair if it is of the default partition, whether its sender is a full member or a limited one, and
-	// of reliable connections, which the upper bits of opcodes say.
+	// A packet is for a pair if it is of the default partition, whether its sender is a full member or a limited one,
+	// and of reliable connections, which the upper bits of opcodes say.
 	membership         = 1 << 15
 	defaultPartition   = 0x7FFF
 	transportShift     = 5

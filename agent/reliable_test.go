@@ -400,8 +400,8 @@ func TestAnswersFollowTheSender(t *testing.T) {
 	}
 }
 
-// A host counts the NAKs that it gets, and the timeouts of its flows. A packet in the middle that is lost costs NAKs, and
-// the last one a timeout.
+// A host counts the NAKs that it gets, and the timeouts of its flows. A packet in the middle that is lost costs NAKs,
+// and the last one a timeout.
 func TestRepetitionsAreCounted(t *testing.T) {
 	const packets = 40
 	for _, selective := range []*Selective{nil, {Window: 64, Reorder: 1}} {

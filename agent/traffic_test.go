@@ -348,8 +348,8 @@ func TestQueuePairOfItsOwn(t *testing.T) {
 	}
 }
 
-// Nor is it the host's own number of a pair with that peer, be that ordered, under way or left to answer: the flow would
-// be refused at its start.
+// Nor is it the host's own number of a pair with that peer, be that ordered, under way or left to answer: the flow
+// would be refused at its start.
 func TestQueuePairsOfPairsAreNotGiven(t *testing.T) {
 	const local = 1 << 20 // the first that is given
 	for name, before := range map[string]func(p *pair, tr *agent.Traffic){

@@ -6,8 +6,8 @@ import (
 	"photon/wire"
 )
 
-// MTU is that of the port, in bytes without Ethernet header, VLAN tags and FCS: full packets fit, with what their scheme
-// adds. What is wrong with the configuration says Check.
+// MTU is that of the port, in bytes without Ethernet header, VLAN tags and FCS: full packets fit, with what their
+// scheme adds. What is wrong with the configuration says Check.
 func (c *Agent) MTU() int {
 	n, err := c.resolve(nil)
 	if err != nil {

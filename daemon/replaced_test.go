@@ -42,8 +42,8 @@ func (x *linked) hears(port int, name string) {
 }
 
 // A port is removed and another takes its place before the switch has looked again, as a script does it, with the same
-// device or another: nothing is known there of the neighbour that the port before had, the new port greets its own, goes
-// on to do so, and hears it.
+// device or another: nothing is known there of the neighbour that the port before had, the new port greets its own,
+// goes on to do so, and hears it.
 func TestPortWithLLDPIsReplacedAtOnce(t *testing.T) {
 	const ports = "ports:\n- device: net_null0\n- device: net_null1\n- device: net_null2\n"
 	for _, device := range []string{"net_null1", "net_null7"} {
@@ -84,8 +84,8 @@ func TestPortWithLLDPIsReplacedAtOnce(t *testing.T) {
 	}
 }
 
-// A cable that is pulled and put into another peer between two looks is seen where the device counts it, and the neighbour
-// of before is gone, as it is when a look finds the link down.
+// A cable that is pulled and put into another peer between two looks is seen where the device counts it, and the
+// neighbour of before is gone, as it is when a look finds the link down.
 func TestFlapForgetsTheNeighbour(t *testing.T) {
 	for _, flap := range []func(d *dpdk.DeviceStats){
 		func(d *dpdk.DeviceStats) { d.Downs++ },
@@ -120,8 +120,8 @@ func TestFlapForgetsTheNeighbour(t *testing.T) {
 	}
 }
 
-// A port that comes under the name of one that lost frames of a lossless priority has lost none: the log begins anew with
-// what it loses itself, and says when the first was.
+// A port that comes under the name of one that lost frames of a lossless priority has lost none: the log begins anew
+// with what it loses itself, and says when the first was.
 func TestLossesOfAPortThatIsReplaced(t *testing.T) {
 	const ports = "ports:\n- device: net_null0\n- device: net_null1\n- device: net_null2\n"
 	x := newLinkedOf(t, ports+"rate: 10Gbps\npfc: {watchdog: {detect: 2ms, restore: 2s, action: drop}}\n")

@@ -14,8 +14,8 @@ import (
 	"photon/units"
 )
 
-// A running agent does not take a scheme whose packets its port cannot send: each would be dropped, and flows would fail
-// as if their receivers did not answer.
+// A running agent does not take a scheme whose packets its port cannot send: each would be dropped, and flows would
+// fail as if their receivers did not answer.
 func TestSchemesThatMakePacketsTooLong(t *testing.T) {
 	for _, c := range []struct {
 		payload string

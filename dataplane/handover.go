@@ -40,8 +40,8 @@ type outbox struct {
 // unset is a limit that is not known yet.
 const unset = -1
 
-// isRelease, in the Digest of an entry of an outbox, says that it is not a frame but a number of released bytes: the other
-// bits of the Digest are the port, Prio is the priority, and the first word is the number.
+// isRelease, in the Digest of an entry of an outbox, says that it is not a frame but a number of released bytes: the
+// other bits of the Digest are the port, Prio is the priority, and the first word is the number.
 const isRelease = 1 << 31
 
 // putRelease makes f say how much of a priority of a port was released.
@@ -184,9 +184,9 @@ func (s *Switch) Poll(now units.Time, worker int) {
 	}
 }
 
-// mostTaken is how many frames a worker takes out of an outbox in one poll: a burst for each of its ports. It sends what it
-// took before it takes more: two workers that each wait until the other has finished hundreds of frames are only as
-// fast as one. Releases do not count.
+// mostTaken is how many frames a worker takes out of an outbox in one poll: a burst for each of its ports. It sends
+// what it took before it takes more: two workers that each wait until the other has finished hundreds of frames are
+// only as fast as one. Releases do not count.
 func (w *switchWorker) mostTaken() int { return fabric.MaxBurst * max(len(w.ports), 2) }
 
 // takeOver sends or queues what another worker has for the ports of this one.

@@ -24,8 +24,8 @@ func IPv4(a, b, c, d byte) IP { return netip.AddrFrom4([4]byte{a, b, c, d}).As16
 // Is4 reports whether a is an IPv4 address.
 func (a IP) Is4() bool { return netip.AddrFrom16(a).Is4In6() }
 
-// Unicast reports whether a host may have the address on a network: it is no group's, not all hosts' and not none's, and
-// none that a host has for itself (loopback).
+// Unicast reports whether a host may have the address on a network: it is no group's, not all hosts' and not none's,
+// and none that a host has for itself (loopback).
 func (a IP) Unicast() bool {
 	n := netip.AddrFrom16(a).Unmap()
 	return !n.IsMulticast() && !n.IsUnspecified() && !n.IsLoopback() && n != netip.AddrFrom4([4]byte{255, 255, 255, 255})

@@ -147,8 +147,8 @@ func checkCNPs(t *testing.T, cnps [][]byte) {
 	}
 }
 
-// checkData: whole packets of a reliable connection, in order per flow, some of them marked. If a sender, by the last byte
-// of its address, went back, which it does after it had no turn for some time, it says so.
+// checkData: whole packets of a reliable connection, in order per flow, some of them marked. If a sender, by the last
+// byte of its address, went back, which it does after it had no turn for some time, it says so.
 func checkData(t *testing.T, data [][]byte, senders map[byte]*process) {
 	t.Helper()
 	if len(data) < 5000 {

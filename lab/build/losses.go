@@ -27,8 +27,8 @@ func (l Loss) String() string {
 	return s
 }
 
-// CheckNoting is Check, and returns what a file is accepted with although its author may not mean it: the first buffer of
-// which lossless priorities leave no room for a frame of another, so that no acknowledgement ever passes, or no CNP.
+// CheckNoting is Check, and returns what a file is accepted with although its author may not mean it: the first buffer
+// of which lossless priorities leave no room for a frame of another, so that no acknowledgement ever passes, or no CNP.
 func CheckNoting(e *experiment.Experiment) (notes []string, err error) {
 	err = try(e, func(n *Network) {
 		if len(notes) == 0 {
