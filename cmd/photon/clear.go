@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,7 +15,9 @@ func clearCommand() *cobra.Command {
 		Long:    "Reset watermarks of a running switch or agent to what is there now. Counters go on, because Prometheus needs that.",
 		Example: "  photon clear watermarks\n  photon clear watermarks sw0",
 		Args:    unknownCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(*cobra.Command, []string) error {
+			return bad(errors.New("say what: clear watermarks"))
+		},
 	}
 	c.AddCommand(clearWatermarksCommand())
 	return c

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,9 @@ func portCommand() *cobra.Command {
 			"removed stays so until a reload, after which the ports are those of the file, or until the switch ends.",
 		Example: "  photon port down sw0\n  photon port up sw0\n  photon port add net_af_packet4,iface=sw4\n  photon port remove sw4",
 		Args:    unknownCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(*cobra.Command, []string) error {
+			return bad(errors.New("say what: port add, port down, port remove or port up"))
+		},
 	}
 	c.AddCommand(
 		setPortCommand("down", "Shut a port of a running switch",
