@@ -49,17 +49,22 @@ func checkCommand() *cobra.Command {
 			if len(files) == 0 {
 				return bad(errors.New("name a file"))
 			}
+			var wrong error // with the last file of which something is
 			for _, file := range files {
 				lines, err := check(file)
 				if err != nil {
-					return bad(err)
+					if wrong != nil {
+						complain(c.ErrOrStderr(), c, wrong)
+					}
+					wrong = err
+					continue
 				}
 				fmt.Fprintf(c.OutOrStdout(), "%s: ok\n", file)
 				for _, l := range lines {
 					fmt.Fprintf(c.OutOrStdout(), "  %s\n", l)
 				}
 			}
-			return nil
+			return bad(wrong)
 		},
 		Args: cobra.ArbitraryArgs,
 	}
