@@ -31,7 +31,7 @@ func (h *Host) maySend(now units.Time, id int) bool {
 	case f.overdue(now, &h.recovery):
 		if !f.retry(now, &h.recovery) {
 			why := ErrNoAnswer
-			if f.isPair() && f.spec.Pair.queue.sender.strange {
+			if f.isPair() && f.spec.Pair.queue.sender.outOfStep {
 				why = ErrOutOfStep
 			}
 			h.giveUp(now, id, why)

@@ -12,9 +12,9 @@ import (
 
 // pairSender is what a pair has for its own messages, in addition to the requester.
 type pairSender struct {
-	until   units.Time // the peer wants to be left alone
-	gap     bool       // responses are missing, and were asked for again
-	strange bool       // after a timeout the peer said what is of no packet under way, and nothing else since
+	until     units.Time // the peer wants to be left alone
+	gap       bool       // responses are missing, and were asked for again
+	outOfStep bool       // after a timeout the peer said what is of no packet under way, and nothing else since
 
 	frames, again, bytes uint64 // sent, of them again, on the wire
 }
@@ -166,9 +166,9 @@ func (h *Host) takeAnswer(now units.Time, q *queuePair, bth wire.BTH, body []byt
 	}
 	switch { // an acknowledgement that is older may only be late, and of READs none says anything
 	case m != nothing:
-		q.sender.strange = false
+		q.sender.outOfStep = false
 	case f.probing && (q.spec.Verb != Read || !wire.IsACK(syndrome)):
-		q.sender.strange = true
+		q.sender.outOfStep = true
 	}
 	if wait > 0 { // it answers: this is no lack of progress
 		q.sender.until = now + wait
@@ -252,7 +252,7 @@ func (h *Host) takeResponse(now units.Time, q *queuePair, bth wire.BTH, body []b
 		}
 	}
 	q.taker.bytes += p.bytes
-	q.sender.gap, q.sender.strange, f.probing = false, false, false
+	q.sender.gap, q.sender.outOfStep, f.probing = false, false, false
 	f.advance(f.acked + 1)
 	if f.end > 0 && f.acked == f.end {
 		return h.applyMeaning(now, int(q.flow), complete, 0)

@@ -136,7 +136,7 @@ func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 	first = t.last + 1
 	for i := range orders {
 		if o := &orders[i]; o.QP != 0 {
-			t.take(o)
+			t.count(o, 1)
 		}
 	}
 	for _, o := range orders {
@@ -144,7 +144,7 @@ func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 		o.Start = max(o.Start, now)
 		if o.QP == 0 {
 			o.QP = t.freeQP(o.Peer)
-			t.take(&o)
+			t.count(&o, 1)
 		}
 		j := &orderedFlow{Ordered: Ordered{ID: t.last, Order: o}, slot: -1}
 		t.ordered = append(t.ordered, j)
@@ -155,12 +155,8 @@ func (t *Traffic) AddChecked(now units.Time, orders []Order) (first uint64) {
 	return first
 }
 
-// take notes what queue pairs an ordered flow has: that of its peer, and of a Pair the host's own.
-func (t *Traffic) take(o *Order) { t.count(o, 1) }
-
-// release is take undone.
-func (t *Traffic) release(o *Order) { t.count(o, -1) }
-
+// count adds one to the flows that are on an ordered flow's queue pairs, or takes it off: on that of its peer, and of a
+// Pair the host's own.
 func (t *Traffic) count(o *Order, by int) {
 	t.countPair(keyOf(o.Peer, o.QP), by)
 	if o.Pair != nil {
@@ -305,7 +301,7 @@ func (t *Traffic) stop(now units.Time, j *orderedFlow) bool {
 // end remembers a flow that ended, and forgets the oldest of too many.
 func (t *Traffic) end(j *orderedFlow, s Stage) {
 	j.Stage, j.Allowed, j.Limited = s, 0, false
-	t.release(&j.Order)
+	t.count(&j.Order, -1)
 	t.fresh = append(t.fresh, j)
 	if t.ended++; t.ended < 2*t.mostEnded {
 		return

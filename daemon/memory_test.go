@@ -15,19 +15,12 @@ import (
 // The file of an agent's memory gets it when the agent ends; a start that fails leaves what an earlier run wrote.
 func TestMemoryOfAnAgentThatNeverRan(t *testing.T) {
 	dir := t.TempDir()
-	file, memory := filepath.Join(dir, "agent.yaml"), filepath.Join(dir, "memory.bin")
-	const text = "ip: 10.9.0.1\nport: {device: net_null0, rate: 10Gbps}\nscheme: {name: none}\npayload: 1024B\n" +
-		"memory: {address: 0, rkey: 7, size: 4KiB, file: memory.bin}\n"
-	before := []byte(strings.Repeat("of an earlier run\n", 1000))
-	for path, content := range map[string][]byte{file: []byte(text), memory: before} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	conf, err := config.ReadAgent(file)
-	if err != nil {
+	memory, before := filepath.Join(dir, "memory.bin"), []byte(strings.Repeat("of an earlier run\n", 1000))
+	if err := os.WriteFile(memory, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	conf := agentFile(t, dir, "scheme: {name: none}\npayload: 1024B\n"+
+		"memory: {address: 0, rkey: 7, size: 4KiB, file: memory.bin}\n")
 	n, err := conf.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -2,16 +2,10 @@ package daemon
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"photon/agent"
-	"photon/config"
-	"photon/fabric"
 	"photon/telemetry/node"
-	"photon/units"
 )
 
 // A running agent does not take a scheme whose packets its port cannot send: each would be dropped, and flows would
@@ -25,27 +19,8 @@ func TestSchemesThatMakePacketsTooLong(t *testing.T) {
 		{"1414B", "hpcc", true}, {"1415B", "hpcc", false}, {"1415B", "powertcp", false}, {"4096B", "hpcc", false},
 		{"4096B", "timely", true}, {"4096B", "qcn", true}, {"4096B", "none", true},
 	} {
-		file := filepath.Join(t.TempDir(), "agent.yaml")
-		text := "ip: 10.9.0.1\nport: {device: \"net_null0\", rate: 10Gbps}\nscheme: {name: dcqcn}\n" +
-			"payload: " + c.payload + "\n"
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		conf, err := config.ReadAgent(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := conf.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		env := fabric.NewEnv(fabric.NewHeaderPool(), 1)
-		h, err := agent.New(n.Config, env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := &daemon{host: h, world: &still{now: units.Second, env: env}}
-		err = (&testbedNode{d: d, host: h, node: n}).SetScheme(node.Scheme{Name: c.scheme})
+		d, n := agentOf(t, "scheme: {name: dcqcn}\npayload: "+c.payload+"\n")
+		err := (&testbedNode{d: d, host: d.host, node: n}).SetScheme(node.Scheme{Name: c.scheme})
 		refused := err != nil && strings.Contains(fmt.Sprint(err), "payload") && n.Scheme.Name == "dcqcn"
 		if (err == nil) != c.fits || refused == c.fits {
 			t.Errorf("%+v: %v", c, err)

@@ -13,11 +13,11 @@ import (
 	"photon/wire"
 )
 
-// sending is the traffic of an agent whose flows wait for their start.
-func sending(t *testing.T, flows int) *traffic {
+// agentFile is the file of an agent, with some lines more, in a folder.
+func agentFile(t *testing.T, dir, lines string) *config.Agent {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "agent.yaml")
-	text := "ip: 10.9.0.1\nport: {device: \"net_null0\", rate: 10Gbps}\n"
+	file := filepath.Join(dir, "agent.yaml")
+	text := "ip: 10.9.0.1\nport: {device: net_null0, rate: 10Gbps}\n" + lines
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,13 @@ func sending(t *testing.T, flows int) *traffic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := conf.Resolve(nil)
+	return conf
+}
+
+// agentOf is an agent with such a file, at rest.
+func agentOf(t *testing.T, lines string) (*daemon, *config.AgentNode) {
+	t.Helper()
+	n, err := agentFile(t, t.TempDir(), lines).Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +40,14 @@ func sending(t *testing.T, flows int) *traffic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{host: h}
-	d.world = &still{now: units.Second, env: env}
+	return &daemon{host: h, world: &still{now: units.Second, env: env}}, n
+}
+
+// sending is the traffic of an agent whose flows wait for their start.
+func sending(t *testing.T, flows int) *traffic {
+	t.Helper()
+	d, n := agentOf(t, "")
+	h := d.host
 	o := &traffic{d: d, ip: n.Config.IP, node: n, traffic: agent.NewTraffic(h, maxEndedListed)}
 	d.traffic = o
 	var peer wire.IP

@@ -129,7 +129,9 @@ func (a App) ofOne() bool { return a.Selector == ByTCP || a.Selector == ByUDP }
 
 // has reports whether there is an entry about just what another is about.
 func has(apps []App, what App) bool {
-	return slices.ContainsFunc(apps, func(a App) bool { return a.Selector == what.Selector && a.Protocol == what.Protocol })
+	return slices.ContainsFunc(apps, func(a App) bool {
+		return a.Selector == what.Selector && a.Protocol == what.Protocol
+	})
 }
 
 // name is what an entry is about.

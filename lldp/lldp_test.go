@@ -309,7 +309,8 @@ func TestCompare(t *testing.T) {
 // A port of TCP or UDP, and the same of either, are one application to two ends that say nothing more exact of it:
 // hosts are often told so (dcb app add dev eth0 port-prio 4791:5).
 func TestCompareOfPorts(t *testing.T) {
-	udp, tcp, either, ethertype := App{3, ByUDP, 4791}, App{3, ByTCP, 4791}, App{5, ByPort, 4791}, App{5, ByEtherType, 4791}
+	udp, tcp := App{3, ByUDP, 4791}, App{3, ByTCP, 4791}
+	either, ethertype := App{5, ByPort, 4791}, App{5, ByEtherType, 4791}
 	for i, c := range []struct {
 		own, peer []App
 		want      string

@@ -152,7 +152,7 @@ func check(file string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		notes, err := build.CheckNoting(e)
+		notes, err := build.CheckWithNotes(e)
 		if err == nil {
 			err = report.CheckNames(e, nil)
 		}

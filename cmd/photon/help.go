@@ -47,13 +47,12 @@ func flagUsages(c *cobra.Command) string {
 	return b.String()
 }
 
-// helpCommand is cobra's, which prints the help of photon for what is no command.
+// helpCommand is in place of cobra's, for which it is no mistake to ask about what is no command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
-		Long: "Help provides help for any command in the application.\n" +
-			"Simply type photon help [path to command] for full details.",
+		Use:               "help [command]",
+		Short:             "Print the help of a command",
+		Long:              "Print the help of a command: photon help flow add is photon flow add --help.",
 		ValidArgsFunction: helpTopics,
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, words []string) error {

@@ -47,8 +47,8 @@ func (h *hpccFlags) wanted(c *cobra.Command) bool {
 	return false
 }
 
-// alone says what is wrong with a flag for these files beside an experiment; nothing if a file of theirs is named, too.
-func (h *hpccFlags) alone(c *cobra.Command) string {
+// misplaced says what is wrong with a flag for these files beside an experiment; nothing if a file of theirs is named, too.
+func (h *hpccFlags) misplaced(c *cobra.Command) string {
 	for _, name := range []string{"topology", "flows", "cm", "chakra"} {
 		if c.Flags().Changed(name) {
 			return ""
@@ -127,7 +127,10 @@ func (h *hpccFlags) run(c *cobra.Command, r *replayFlags) error {
 		fmt.Fprintln(w, "warning:", n)
 	}
 	if n := len(p.Warnings); h.strict && n > 0 {
-		return bad(fmt.Errorf("--strict: %d warning%s", n, map[bool]string{false: "s"}[n == 1]))
+		if n == 1 {
+			return bad(errors.New("--strict: 1 warning"))
+		}
+		return bad(fmt.Errorf("--strict: %d warnings", n))
 	}
 	o := labrun.Options{World: "sim", Seed: r.o.Seed}
 	if err := r.capture.check(c, p.Experiment, &o); err != nil {

@@ -122,7 +122,7 @@ func newRoot() *cobra.Command {
 		if c.Name() == "completion" {
 			needsShell(c)
 		}
-		mistaken(c)
+		refuseAsBad(c)
 	}
 	if err := addCompletions(root); err != nil {
 		panic(err) // two completions for one flag

@@ -31,7 +31,7 @@ func runCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, files []string) error {
 			if h.wanted(c) {
 				if len(files) > 0 {
-					if flag := h.alone(c); flag != "" {
+					if flag := h.misplaced(c); flag != "" {
 						return bad(errors.New(flag))
 					}
 					return bad(errors.New("either experiments of your own or --topology and --flows, not both"))

@@ -71,15 +71,15 @@ func unknownCommand(c *cobra.Command, words []string) error {
 	return bad(fmt.Errorf("unknown command %q (%s)", strings.TrimPrefix(c.CommandPath()+" "+words[0], "photon "), advice))
 }
 
-// mistaken makes wrong arguments of c, and of what is below it, mistakes of the user.
-func mistaken(c *cobra.Command) {
+// refuseAsBad makes wrong arguments of c, and of what is below it, mistakes of the user.
+func refuseAsBad(c *cobra.Command) {
 	args := c.Args
 	if args == nil {
 		args = noArgs
 	}
 	c.Args = func(c *cobra.Command, words []string) error { return bad(args(c, words)) }
 	for _, sub := range c.Commands() {
-		mistaken(sub)
+		refuseAsBad(sub)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // linked is a switch whose links can fail while it runs.
@@ -81,7 +80,7 @@ func speeds(e *experiment.Experiment, plan *topology.Plan) (map[experiment.Place
 	list, slowest := map[experiment.Place][]speed{}, map[experiment.Place]units.Rate{}
 	events := slices.Clone(e.Events)
 	slices.SortStableFunc(events, func(a, b experiment.Event) int { return cmp.Compare(a.At.V, b.At.V) })
-	longest := int(e.Parameters.MTU.Value.V) + wire.EthernetLen + wire.VLANLen
+	longest := e.Parameters.LongestFrame()
 	for i := range events {
 		ev := &events[i]
 		if !ev.Link.IsSet() || ev.Rate.V <= 0 {

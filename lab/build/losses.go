@@ -27,18 +27,19 @@ func (l Loss) String() string {
 	return s
 }
 
-// CheckNoting is Check, and returns what a file is accepted with although its author may not mean it: the first buffer
+// CheckWithNotes is Check, and returns what a file is accepted with although its author may not mean it: the first buffer
 // of which lossless priorities leave no room for a frame of another, so that no acknowledgement ever passes, or no CNP.
-func CheckNoting(e *experiment.Experiment) (notes []string, err error) {
-	err = try(e, func(n *Network) {
+func CheckWithNotes(e *experiment.Experiment) (notes []string, err error) {
+	err = buildEach(e, func(n *Network) {
 		if len(notes) == 0 {
-			notes = n.crampedNotes()
+			notes = n.bufferNotes()
 		}
 	})
 	return notes, err
 }
 
-func (n *Network) crampedNotes() []string {
+// bufferNotes are about the first buffer in which a frame of a lossy priority has no room.
+func (n *Network) bufferNotes() []string {
 	if n.Lossless>>n.acknowledged&1 != 0 && n.Lossless>>(CNPDSCP>>3)&1 != 0 {
 		return nil
 	}

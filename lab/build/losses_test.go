@@ -41,7 +41,7 @@ measure: {sample: 10us}
 		if err != nil {
 			t.Fatal(err)
 		}
-		notes, err := CheckNoting(e)
+		notes, err := CheckWithNotes(e)
 		if err != nil {
 			t.Fatal(err)
 		}

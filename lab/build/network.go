@@ -120,10 +120,10 @@ const CNPDSCP = 48
 
 // Check finds what only shows when the network of an experiment is built, for every
 // value of its sweep: switches without room for headroom, for example.
-func Check(e *experiment.Experiment) error { return try(e, func(*Network) {}) }
+func Check(e *experiment.Experiment) error { return buildEach(e, func(*Network) {}) }
 
-// try builds the network for every value of the experiment's sweep, and shows it.
-func try(e *experiment.Experiment, show func(*Network)) error {
+// buildEach builds the network for every value of the experiment's sweep, and shows it.
+func buildEach(e *experiment.Experiment, show func(*Network)) error {
 	for _, v := range e.Variants() {
 		n, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{})
 		if err != nil {
@@ -333,7 +333,7 @@ func (n *Network) addSwitch(
 		if n.Plan.Nodes[end.Node].Host {
 			response = p.PauseDelay.Value.V
 		}
-		longest := p.MTU.Value.V + wire.EthernetLen + wire.VLANLen
+		longest := units.Size(p.LongestFrame())
 		headroom := pfc.Headroom(end.Link.Rate, end.Link.Delay, response, longest)
 		for _, v := range n.speeds[experiment.Place{Node: i, Port: port}] {
 			headroom = max(headroom, pfc.Headroom(v.rate, end.Link.Delay, response+v.behind, longest))

@@ -14,7 +14,6 @@ import (
 	"photon/ratelimit"
 	"photon/scheme"
 	"photon/units"
-	"photon/wire"
 )
 
 // Worlds in the order in which reports show them.
@@ -485,7 +484,7 @@ func (e *Experiment) checkFailures(plan *topology.Plan) error {
 			here, there := [2]int{p.Node, p.Port}, [2]int{end.Node, end.Port}
 			switch {
 			case ev.Rate.V == 0 && !down[here]:
-				longest := e.Parameters.MTU.Value.V + wire.EthernetLen + wire.VLANLen
+				longest := units.Size(e.Parameters.LongestFrame())
 				gone[here] = ev.At.V + end.Link.Delay + cmp.Or(rates[here], end.Link.Rate).Serialize(longest)
 				gone[there] = gone[here]
 			case ev.Rate.V > 0 && ev.At.V < gone[here] && e.Parameters.Credits() != nil:

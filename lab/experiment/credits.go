@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"photon/credits"
+	"photon/fabric"
 	"photon/impair"
 	"photon/lab/topology"
 	"photon/wire"
@@ -45,7 +46,7 @@ func (p *Parameters) checkFlowControl() error {
 	if u, b := p.CreditUpdate.Value, p.LaneBuffer.Value; b.IsSet() && u.V > b.V {
 		return at(u, "credit_update %v: at most the buffer of a lane, %v", u.V, b.V)
 	}
-	if err := c.Validate(int(p.MTU.Value.V) + wire.EthernetLen + 2*wire.VLANLen); err != nil && p.LaneBuffer.Value.IsSet() {
+	if err := c.Validate(p.LongestFrame() + wire.VLANLen); err != nil && p.LaneBuffer.Value.IsSet() {
 		return at(p.LaneBuffer.Value, "%v", err)
 	}
 	return nil
@@ -78,6 +79,21 @@ func (e *Experiment) checkCredits(plan *topology.Plan) error {
 // checkSlowCredits finds events that make a link so slow that the next flow control packets are due before it has sent
 // the last ones: the period stays what it was, and nothing else would pass.
 func (e *Experiment) checkSlowCredits(plan *topology.Plan) error {
+	return e.eachNewRate(plan, func(number int, ev *Event, usual, then fabric.Link) error {
+		period := e.Parameters.Credits().PeriodAt(usual.Rate)
+		if took := then.Serialize(credits.FrameLen(credits.Lanes)); took >= period {
+			return at(ev.Rate, "event %d: flow control packets take %v on link %s then, and are due every %v "+
+				"(credit_period): nothing else would pass", number, took, ev.Link.V, period)
+		}
+		return nil
+	})
+}
+
+// eachNewRate calls do for every link to which an event gives a rate, with the event's number, from 1, and the link as it
+// is at first and then. It ends with the first error.
+func (e *Experiment) eachNewRate(
+	plan *topology.Plan, do func(number int, ev *Event, usual, then fabric.Link) error,
+) error {
 	for i := range e.Events {
 		ev := &e.Events[i]
 		if !ev.Link.IsSet() || ev.Rate.V == 0 {
@@ -88,12 +104,11 @@ func (e *Experiment) checkSlowCredits(plan *topology.Plan) error {
 			return err
 		}
 		for _, p := range places {
-			link := plan.Nodes[p.Node].Ends[p.Port].Link
-			period := e.Parameters.Credits().PeriodAt(link.Rate)
-			link.Rate = ev.Rate.V
-			if took := link.Serialize(credits.FrameLen(credits.Lanes)); took >= period {
-				return at(ev.Rate, "event %d: flow control packets take %v on link %s then, and are due every %v "+
-					"(credit_period): nothing else would pass", i+1, took, ev.Link.V, period)
+			usual := plan.Nodes[p.Node].Ends[p.Port].Link
+			then := usual
+			then.Rate = ev.Rate.V
+			if err := do(i+1, ev, usual, then); err != nil {
+				return err
 			}
 		}
 	}
@@ -106,7 +121,7 @@ func (e *Experiment) checkPeriod(plan *topology.Plan) error {
 	if period.V == 0 {
 		return nil
 	}
-	longest := int(e.Parameters.MTU.Value.V) + wire.EthernetLen + wire.VLANLen
+	longest := e.Parameters.LongestFrame()
 	for i := range plan.Nodes {
 		for _, end := range plan.Nodes[i].Ends {
 			least := end.Link.Serialize(longest) + end.Link.Serialize(credits.FrameLen(credits.Lanes))

@@ -232,6 +232,9 @@ type Parameters struct {
 	LowPackets Sourced[int]        `yaml:"low_packets"`
 }
 
+// LongestFrame is the longest that passes, with its Ethernet header and a tag, without FCS.
+func (p *Parameters) LongestFrame() int { return int(p.MTU.Value.V) + wire.EthernetLen + wire.VLANLen }
+
 // Lossy reports whether there is no lossless priority.
 func (p *Parameters) Lossy() bool {
 	return p.Lossless.Value.IsSet() && len(p.Lossless.Value.V) == 0

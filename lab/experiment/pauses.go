@@ -1,10 +1,10 @@
 package experiment
 
 import (
+	"photon/fabric"
 	"photon/lab/topology"
 	"photon/pfc"
 	"photon/units"
-	"photon/wire"
 )
 
 // checkPauses finds events that make a link so slow that a pause is over before the XOFF that is to prolong it has
@@ -14,29 +14,16 @@ func (e *Experiment) checkPauses(plan *topology.Plan) error {
 	if e.Parameters.Credits() != nil || e.Parameters.LosslessMask() == 0 {
 		return nil
 	}
-	longest := int(e.Parameters.MTU.Value.V) + wire.EthernetLen + wire.VLANLen
-	for i := range e.Events {
-		ev := &e.Events[i]
-		if !ev.Link.IsSet() || ev.Rate.V == 0 {
-			continue
+	longest := e.Parameters.LongestFrame()
+	return e.eachNewRate(plan, func(number int, ev *Event, usual, then fabric.Link) error {
+		lasts, spare := pfc.Paused(0, usual.Rate)
+		if took := then.Serialize(longest); took > spare {
+			least := units.Rate(float64(usual.WireBytes(longest)) * 8 / spare.Seconds())
+			least = (least/units.Mbps + 1) * units.Mbps
+			return at(ev.Rate, "event %d: a frame takes %v on link %s then, and pauses last %v by its rate of %v: "+
+				"they would be over before the next XOFF is through (a rate of %v or more, or a shorter mtu)",
+				number, took, ev.Link.V, lasts, usual.Rate, least)
 		}
-		places, err := ev.Places(plan)
-		if err != nil {
-			return err
-		}
-		for _, p := range places {
-			usual := plan.Nodes[p.Node].Ends[p.Port].Link
-			link := usual
-			link.Rate = ev.Rate.V
-			lasts, spare := pfc.Paused(0, usual.Rate)
-			if took := link.Serialize(longest); took > spare {
-				least := units.Rate(float64(usual.WireBytes(longest)) * 8 / spare.Seconds())
-				least = (least/units.Mbps + 1) * units.Mbps
-				return at(ev.Rate, "event %d: a frame takes %v on link %s then, and pauses last %v by its rate of %v: "+
-					"they would be over before the next XOFF is through (a rate of %v or more, or a shorter mtu)",
-					i+1, took, ev.Link.V, lasts, usual.Rate, least)
-			}
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -147,6 +147,8 @@ type ideal struct {
 	extra int                          // bytes of headers of a data packet
 	back  map[topology.Pair]units.Time // of an acknowledgement
 
+	limits map[string]units.Rate // the highest that events give flows, by group
+
 	there, next [][]arrival // room for alone
 }
 
@@ -154,7 +156,14 @@ func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
 	if rates := raised(e, plan); len(rates) > 0 {
 		plan = plan.Raised(rates)
 	}
-	return &ideal{e: e, plan: plan, extra: experiment.HeaderBytes, back: map[topology.Pair]units.Time{}}
+	limits := map[string]units.Rate{}
+	for i := range e.Events {
+		if ev := &e.Events[i]; ev.Flow.IsSet() && ev.Rate.IsSet() {
+			limits[ev.Flow.V] = max(limits[ev.Flow.V], ev.Rate.V)
+		}
+	}
+	back := map[topology.Pair]units.Time{}
+	return &ideal{e: e, plan: plan, extra: experiment.HeaderBytes, back: back, limits: limits}
 }
 
 // raised is the highest rate that events give ports whose links they make faster than they are at the beginning.
@@ -182,12 +191,7 @@ func (d *ideal) limit(group string, rate units.Rate) units.Rate {
 	if rate == 0 {
 		return 0
 	}
-	for i := range d.e.Events {
-		if ev := &d.e.Events[i]; ev.Flow.V == group && ev.Rate.IsSet() {
-			rate = max(rate, ev.Rate.V)
-		}
-	}
-	return rate
+	return max(rate, d.limits[group])
 }
 
 // ackBytes of an acknowledgement over IPv4, without FCS.
