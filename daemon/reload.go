@@ -82,9 +82,9 @@ func (d *daemon) takeOver(conf *config.Switch) (lines []string, err error) {
 	}
 	was, line := l.conf, d.line
 	d.unplug(m)
-	copy(d.workers, node.Workers) // of ports that come
 	spoil := d.prepareImpair(conf)
 	d.world.DoBriefly(func(now units.Time) {
+		copy(d.workers, node.Workers) // of ports that come; an impaired switch's workers read it
 		d.sw.Apply(now, change)
 		spoil(now)
 		d.scheme, d.params, d.line, d.response = node.Scheme.Name, node.Params, node.Line, conf.Response()

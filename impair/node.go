@@ -55,8 +55,8 @@ type Spec struct {
 	Rules []Rule
 }
 
-// New impairs ports of a node. envs are the node's, workers says whose each port is, and prio tells a
-// frame's priority, or -1.
+// New impairs ports of a node. envs are the node's, workers says whose each port is, which changes for ports that come,
+// just before Set; prio tells a frame's priority, or -1.
 func New(node fabric.Node, envs []*fabric.Env, workers []int, specs map[int]Spec, prio func(port int, b []byte) int) *Node {
 	n := &Node{ports: make([]*port, len(workers)), envs: envs, workers: workers, prio: prio}
 	var ok bool

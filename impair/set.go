@@ -22,9 +22,7 @@ func (n *Node) Prepare(specs map[int]Spec) *Change {
 		if reflect.DeepEqual(spec, was) {
 			continue
 		}
-		p := &port{
-			number: number, env: n.envs[n.workers[number]], spec: spec, random: rand.New(rand.NewPCG(spec.Seed, uint64(number))),
-		}
+		p := &port{number: number, spec: spec, random: rand.New(rand.NewPCG(spec.Seed, uint64(number)))}
 		for _, r := range spec.Rules {
 			x := rule{Rule: r, due: units.Never}
 			if x.Stop == 0 {
@@ -45,6 +43,7 @@ func (n *Node) Prepare(specs map[int]Spec) *Change {
 // back since the instants of rules began.
 func (n *Node) Set(now units.Time, laps uint64, c *Change) {
 	for number, p := range c.ports {
+		p.env = n.envs[n.workers[number]] // only now: until here workers read whose each port is, and nobody writes it
 		for i := range p.rules {
 			for range laps {
 				p.rules[i].rebase(units.Lap)

@@ -136,6 +136,21 @@ func TestRulesChange(t *testing.T) {
 	}
 }
 
+// A port that comes is its worker's from when its rules take effect: what rules send comes from that worker's frames.
+func TestRulesOfPortsThatCome(t *testing.T) {
+	envs := []*fabric.Env{fabric.NewEnv(fabric.NewHeaderPool(), 2), fabric.NewEnv(fabric.NewHeaderPool(), 2)}
+	workers := []int{0, 0}
+	n := New(&taker{env: envs[1]}, envs, workers, nil, func(int, []byte) int { return 3 })
+	change := n.Prepare(map[int]Spec{1: rules(Rule{Do: Duplicate, Numbers: []uint64{1}})})
+	workers[1] = 1
+	n.Set(1, 0, change)
+	f, _ := envs[1].Alloc(64)
+	n.Receive(2, 1, []fabric.Frame{f})
+	if a, b := envs[0].Peak(), envs[1].Peak(); a != 0 || b != 2 {
+		t.Errorf("%d frames of the other worker, %d of the port's, should be 0 and 2", a, b)
+	}
+}
+
 // Frames that are held back when their rule goes leave when they were to, and no sooner.
 func TestRulesChangeWithFramesHeld(t *testing.T) {
 	s := newSpoilt(t, map[int]Spec{0: rules(Rule{Do: Delay, By: 10 * units.Microsecond})})

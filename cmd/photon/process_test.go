@@ -159,7 +159,7 @@ func (p *process) metrics() map[string]float64 {
 // sum adds up the samples of a metric whose labels contain all of some texts.
 func sum(m map[string]float64, name string, labels ...string) (total float64) {
 	for k, v := range m {
-		ok := strings.HasPrefix(k, name+"{")
+		ok := k == name || strings.HasPrefix(k, name+"{")
 		for _, l := range labels {
 			ok = ok && strings.Contains(k, l)
 		}
