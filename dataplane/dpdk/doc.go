@@ -36,6 +36,7 @@
 //	flowcontrol.go                    what a device does with pauses
 //	numa.go                           whether a card and its worker are on one NUMA node
 //	world.go, plug.go                 nodes, cables and ports; ports that come and go while it runs
+//	begin.go                          what waited before the first poll is discarded
 //	worker.go, pin.go                 rounds of one core; why they are never interrupted
 //	clock.go, rebase.go               the time; the clock is set back
 //	polls.go, residence.go            what is measured: gaps between polls; how long frames are in a switch

@@ -285,6 +285,8 @@ func (w *world) At(first units.Time, do func(now units.Time) (next units.Time)) 
 
 // build gives every worker its ports, before the first run.
 func (w *world) build() {
+	w.counting.Lock() // a scrape may come already
+	defer w.counting.Unlock()
 	w.built = true
 	enclosed, fastest := len(w.workers) == 1, units.Rate(0)
 	of := make([][]*port, len(w.workers))

@@ -1,0 +1,52 @@
+//go:build dpdk
+
+package dpdk
+
+// #include "ph.h"
+import "C"
+
+import "fmt"
+
+// waiting is more than waits in a device at its start; one of which there are always
+// more is left at that.
+const waiting = 2 * mostDescriptors
+
+// begin makes frames arrive, when all workers poll. Earlier frames are old, and would be a burst
+// without any XOFF before it: they are discarded.
+func (k *worker) begin() error {
+	for _, p := range k.ports {
+		k.world.counting.Lock()
+		p.clear()
+		k.world.counting.Unlock()
+	}
+	for _, p := range k.ports {
+		k.world.counting.Lock()
+		err := k.world.startReceiving(p)
+		k.world.counting.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	if k.world.deaf.Add(-1) == 0 {
+		close(k.world.started)
+	}
+	return nil
+}
+
+// clear discards earlier frames.
+func (p *port) clear() {
+	if p.device != nil && p.c.memif == 0 && p.c.packet == nil {
+		p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
+	}
+}
+
+// startReceiving begins reception at a kernel interface.
+func (w *world) startReceiving(p *port) error {
+	if p.device == nil || w.kernel[p.device.ID] == nil {
+		return nil
+	}
+	if err := w.kernel[p.device.ID].begin(); err != nil {
+		return fmt.Errorf("port %s: %w", p.device.Spec, err)
+	}
+	return nil
+}
