@@ -134,10 +134,16 @@ lint:
 	go vet -tags container ./internal/docs
 	cd internal/kubernetes && go vet ./... && go run $(STATICCHECK) ./...
 
-# The race detector makes random networks thirty times slower: five of them are enough for it.
-race:
+# Of the program with DPDK: what happens to a switch, an agent or a NIC while its workers poll.
+RACES = ^(TestFaults|TestMixed|TestImpair|TestPort(sOfEveryKind|WithRules|IsShut)|TestDeviceOf|TestLivePage|TestCapture|TestReload|TestNICPauses|TestAgentsRepeat)
+
+# The race detector makes random networks thirty times slower: five of them are enough for it. With DPDK it sees workers
+# beside scrapes, reloads, ports that come and go, and every kind of fault.
+race: setup-test
 	go test -race -timeout 20m -skip '$(ALONE)|$(RANDOM)|^($(CATALOGUE))$$|$(SCRIPTS)' $(PURE)
 	RAPID_CHECKS=5 go test -race -run '$(RANDOM)' ./lab/build ./lab/run
+	go test -tags dpdk -race -timeout 20m ./dataplane/dpdk
+	go test -tags dpdk -race -timeout 20m -run '$(RACES)' ./cmd/photon
 
 # BENCHTIME=0.1s tries it.
 BENCHTIME ?= 1s

@@ -18,10 +18,11 @@ import (
 // file encodes and decodes them.
 type neighbours struct {
 	sync.Mutex
-	table lldp.Table
-	ports map[int]*announced
-	of    *config.Switch    // configuration that was looked at last
-	said  *config.Announced // what it says; nil: no LLDP
+	table  lldp.Table
+	ports  map[int]*announced
+	of     *config.Switch    // configuration that was looked at last
+	said   *config.Announced // what it says; nil: no LLDP
+	leaves uint64            // how often a port took its leave because it was shut or removed
 }
 
 // announced is a port that sends LLDP.
@@ -52,7 +53,14 @@ func (d *daemon) watchNeighbours(now time.Time) {
 	d.loaded.Unlock()
 	n := &d.neighbours
 	n.Lock()
+	leaves := n.leaves
+	n.Unlock() // takeLeave takes it last
+	up, changes, tenures := d.linksNow()
+	n.Lock()
 	defer n.Unlock()
+	if n.leaves != leaves { // a port had a link then, and took its leave
+		return
+	}
 	if loaded != n.of { // to work it out leaves garbage
 		n.of, n.said = loaded, loaded.Announced()
 	}
@@ -60,7 +68,6 @@ func (d *daemon) watchNeighbours(now time.Time) {
 	if ending || conf == nil && len(n.ports) == 0 {
 		return
 	}
-	up, changes, tenures := d.linksNow()
 	for i, x := range n.ports {
 		if x.tenure != tenures(i) {
 			delete(n.ports, i)
@@ -310,6 +317,34 @@ func (d *daemon) announceShutdown() {
 		}
 	})
 }
+
+// takeLeave sends the shutdown frame of a port that is about to be shut or removed, and waits until it has left, or
+// for leaveTime. The caller holds the locks of the links.
+func (d *daemon) takeLeave(i int) {
+	n := &d.neighbours
+	n.Lock()
+	defer n.Unlock()
+	x := n.ports[i]
+	if x == nil || x.leaving || d.links.down[i] {
+		return
+	}
+	sent := func() uint64 { return d.sw.TakeAnnouncements(i, func([]byte) {}).Sent }
+	var before, now uint64
+	d.world.DoBriefly(func(at units.Time) {
+		before = sent()
+		d.sw.Announce(at, i, &dataplane.Announcement{Frame: goodbye(x.frame)})
+	})
+	for deadline := time.Now().Add(leaveTime); now == before && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+		d.world.DoBriefly(func(units.Time) { now = sent() })
+	}
+	x.leaving = true
+	n.leaves++
+	n.table.Forget(i)
+}
+
+// leaveTime is how long a port that goes may take for its last LLDP frame.
+const leaveTime = 100 * time.Millisecond
 
 // lldp is what telemetry shows of the ports that send LLDP, by number; nil: the switch does not speak it. Ports begin
 // a moment after the file said so, and one without a link does not send.

@@ -123,6 +123,7 @@ func (m *move) undo(d *daemon) {
 // waits until the switch forgets them.
 func (d *daemon) unplug(m *move) {
 	for _, i := range m.removed {
+		d.takeLeave(i)
 		last, err := d.world.Unplug(fabric.End{Node: d.id, Port: i})
 		if err != nil {
 			d.log.Warnf("port %s: %v", d.port(i), err)

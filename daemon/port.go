@@ -71,6 +71,7 @@ func (d *daemon) setPortNow(i int, up bool) (message string, err error) {
 // shutPort shuts the switch's side first: nothing is to be forwarded while the device's link goes.
 func (d *daemon) shutPort(i int) (message string, err error) {
 	l := &d.links
+	d.takeLeave(i)
 	l.shut[i] = true
 	if err := d.setLinkNow(i, dataplane.LinkState{}); err != nil {
 		l.shut[i] = false

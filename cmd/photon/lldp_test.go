@@ -172,3 +172,38 @@ func TestNeighboursByLLDP(t *testing.T) {
 		t.Errorf("it still says who it is, %d times", len(f))
 	}
 }
+
+// A port that is shut or removed withdraws what it announced: its neighbour need not wait until it is too old. One that
+// is opened again announces itself at once.
+func TestPortsTakeLeaveByLLDP(t *testing.T) {
+	const lines = "lldp: {interval: 30s}\n"
+	o := operate(t, lines)
+	says := func(what, port, ttl string, host int) {
+		t.Helper()
+		var last string
+		o.until(what, func() bool {
+			for _, f := range o.hosts[host].Collect(100*time.Millisecond, func(b []byte) bool { return b[12] == 0x88 && b[13] == 0xCC }) {
+				last = strings.Join(testnet.Tshark(t, [][]byte{f}, "lldp.port.id", "lldp.time_to_live")[0], " ")
+			}
+			return last == port+" "+ttl
+		})
+	}
+	order := func(args ...string) {
+		t.Helper()
+		if _, err := o.photon(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says("the port announces itself", "sw3", "121", 3)
+	order("port", "down", "sw3")
+	says("the port that is shut takes leave", "sw3", "0", 3)
+	order("port", "up", "sw3")
+	says("the port that is open announces itself", "sw3", "121", 3)
+	order("port", "remove", "sw3")
+	says("the port that is removed takes leave", "sw3", "0", 3)
+
+	says("another port announces itself", "sw2", "121", 2)
+	o.rewrite("name: sw\nadmin: " + o.socket + "\nports:\n- device: net_af_packet0,iface=sw0\n- device: net_af_packet1,iface=sw1\n" + lines)
+	order("reload")
+	says("the port that is no more in the file takes leave", "sw2", "0", 2)
+}

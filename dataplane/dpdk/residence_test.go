@@ -53,7 +53,7 @@ func (h *holder) Close() {
 	}
 }
 
-// Of frames that a node keeps for 2 ms none is said to have been there for less, and those that it sends at once have a time,
+// Of frames that a node keeps for 200 us none is said to have been there for less, and those that it sends at once have a time,
 // too; with one worker and with ports of two.
 func TestResidence(t *testing.T) {
 	w := newWorld(t, Options{Dilation: 1})
@@ -61,7 +61,7 @@ func TestResidence(t *testing.T) {
 	a, na := addHost(t, w, 1, link)
 	_, nb := addHost(t, w, 2, link)
 	envs := w.NewEnvs(2)
-	h := &holder{env: envs[0], hold: [2]units.Time{1: 2 * units.Millisecond}}
+	h := &holder{env: envs[0], hold: [2]units.Time{1: 200 * units.Microsecond}}
 	id := w.Add("holder", h, envs, []int{0, 0})
 	w.TimeFrames(id)
 	for port, host := range []int{na, nb} {
@@ -81,12 +81,12 @@ func TestResidence(t *testing.T) {
 	for i := range all {
 		for bucket, n := range all[i].Counts {
 			count[i] += n
-			if i == 1 && n > 0 && bucket < GapBounds && GapBound(bucket) < 2*units.Millisecond {
-				t.Errorf("%d frames that were kept for 2 ms are said to have been there for %v at most", n, GapBound(bucket))
+			if i == 1 && n > 0 && bucket < GapBounds && GapBound(bucket) < 200*units.Microsecond {
+				t.Errorf("%d frames that were kept for 200 us are said to have been there for %v at most", n, GapBound(bucket))
 			}
 		}
 	}
-	if count[0] == 0 || count[1] == 0 || all[1].Time < time.Duration(count[1])*2*time.Millisecond || all[0].Time <= 0 {
+	if count[0] == 0 || count[1] == 0 || all[1].Time < time.Duration(count[1])*200*time.Microsecond || all[0].Time <= 0 {
 		t.Errorf("%v frames were followed, in all for %v and %v", count, all[0].Time, all[1].Time)
 	}
 }
