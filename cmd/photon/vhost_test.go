@@ -49,7 +49,8 @@ func startMachine(t *testing.T, name, socket, mac string, args ...string) *machi
 	if err := m.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { m.ended <- m.cmd.Wait() }()
+	ended := m.ended // quit forgets it
+	go func() { ended <- m.cmd.Wait() }()
 	t.Cleanup(m.quit)
 	return m
 }
