@@ -332,3 +332,39 @@ func TestTheirs(t *testing.T) {
 		}
 	}
 }
+
+// Of flows that did not all end nobody knows how long was waited for them: a scheme with such is behind one whose flows
+// all ended, and how far is not said, however far those are ahead that did end.
+func TestWhatNobodyWaitedForHasAnOrderOnly(t *testing.T) {
+	never := stat.Never
+	r := &run.Result{}
+	for scheme, v := range map[string][]float64{"half": {2, 2, never, never}, "soon": {0.1, 0.1, 0.1, 0.1}} {
+		one := run.Run{Scheme: scheme, Invariants: run.Invariants{ConservationOK: true}}
+		var list []*float64
+		for _, x := range v {
+			list = append(list, run.Finite(x))
+		}
+		one.SetSamples("fct", list)
+		r.Runs = append(r.Runs, one)
+	}
+	for _, c := range []struct {
+		part experiment.Part
+		want Verdict
+	}{
+		{experiment.Part{Schemes: []string{"half", "soon"}, Bound: experiment.AtLeast, Limit: ptr(1)}, Holds},
+		{experiment.Part{Schemes: []string{"half", "soon"}, Bound: experiment.AtLeast, Paper: ptr(5)}, Differs},
+		{experiment.Part{Schemes: []string{"soon", "half"}, Bound: experiment.AtMost, Limit: ptr(1)}, Holds},
+		{experiment.Part{Schemes: []string{"soon", "half"}, Bound: experiment.AtMost, Paper: ptr(0.2)}, Differs},
+		{experiment.Part{Schemes: []string{"soon", "half"}, As: experiment.Reduction, Bound: experiment.AtLeast, Paper: ptr(0.5)}, Differs},
+		{experiment.Part{Schemes: []string{"soon", "half"}, As: experiment.Reduction, Bound: experiment.AtLeast, Limit: ptr(0)}, Holds},
+	} {
+		c.part.Metric = "fct"
+		m := judge(unwatched(t), &experiment.Claim{ID: "c", Part: c.part}, r).Measurement
+		if m.Verdict != c.want {
+			t.Errorf("%v %s: %s, %s", c.part.Schemes, c.part.Kind(), m.Says(), m.Ours())
+		}
+		if again := again(t, m, &c.part); again.Verdict != c.want {
+			t.Errorf("%v %s: judged again it is %s", c.part.Schemes, c.part.Kind(), again.Says())
+		}
+	}
+}

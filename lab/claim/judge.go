@@ -85,7 +85,7 @@ func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result
 				out.Schemes = append(out.Schemes, s)
 			}
 		}
-		if out.Verdict == "" || worse(m.Verdict, out.Verdict) && !m.left || out.left {
+		if out.Verdict == "" || out.left || !m.left && m.worseThan(&out.Measurement) {
 			out.Measurement = m
 		}
 	}
@@ -135,6 +135,23 @@ func (m *Measurement) number(v *float64) float64 {
 		return math.Inf(-1)
 	}
 	return stat.Never
+}
+
+// above is the upper end of an interval; null has no end above, whatever was measured.
+func (m *Measurement) above(v *float64) float64 {
+	if v == nil {
+		return math.Inf(1)
+	}
+	return *v
+}
+
+// worseThan reports whether a measurement rather than another decides a claim: its verdict is worse or, of two of one
+// verdict, nothing is said in its favour.
+func (m *Measurement) worseThan(other *Measurement) bool {
+	if m.Verdict != other.Verdict {
+		return worse(m.Verdict, other.Verdict)
+	}
+	return m.Says() == string(m.Verdict) && other.Says() != string(other.Verdict)
 }
 
 // worse orders verdicts. A part that was not run leaves the whole claim undecided, so it is the worst.
@@ -459,8 +476,12 @@ func (est *estimated) judge(p *experiment.Part, m *Measurement) {
 	m.Direction = m.Direction && p.Bound != "" && m.Verdict == Differs
 }
 
-// Undecided reports whether there are numbers on both sides of what decides.
+// Undecided reports whether there are numbers on both sides of what decides: of a number that the paper prints, whether
+// the interval has it.
 func (m *Measurement) Undecided() bool {
+	if m.Paper != nil && m.Bound == "" && m.Verdict == Differs && len(m.Interval) == 2 {
+		return m.number(m.Interval[0]) <= *m.Paper && *m.Paper <= m.above(m.Interval[1])
+	}
 	if m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown {
 		return false
 	}
