@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -84,5 +85,30 @@ func TestMergedTallyOfOneKind(t *testing.T) {
 	all, err := MergeTally([]Finished{whole}, dir)
 	if err != nil || all[0].Coverage.Seeds != 2 || len(all[0].Coverage.Traces) != 1 {
 		t.Errorf("%v: %+v", err, all)
+	}
+}
+
+// That something never comes is claimed of all runs: a median says it as well of a scheme that does it in two fifths of them.
+func TestNoneIsNoneInAnyRun(t *testing.T) {
+	all, err := experiment.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := 0
+	for _, e := range all {
+		for i := range e.Claims {
+			for _, p := range e.Claims[i].Parts() {
+				at := cmp.Or(p.Limit, p.Paper)
+				if at == nil || *at != 0 || p.Kind() != experiment.Value || p.Bound == experiment.AtLeast {
+					continue
+				}
+				if none++; p.Statistic() != "max" {
+					t.Errorf("%s %s %s: none by the %s of the runs", e.ID, e.Claims[i].ID, p.Name, p.Statistic())
+				}
+			}
+		}
+	}
+	if none < 20 {
+		t.Errorf("%d claims of none", none)
 	}
 }
