@@ -11,6 +11,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/run"
 	"photon/lab/stat"
+	"photon/units"
 )
 
 // fatal is a test, or one of its random runs.
@@ -365,6 +366,44 @@ func TestWhatNobodyWaitedForHasAnOrderOnly(t *testing.T) {
 		}
 		if again := again(t, m, &c.part); again.Verdict != c.want {
 			t.Errorf("%v %s: judged again it is %s", c.part.Schemes, c.part.Kind(), again.Says())
+		}
+	}
+}
+
+// What still was at the last sample of a run was not over then: nobody knows when it was, and it lasted that long at
+// least.
+func TestStillAtTheEnd(t *testing.T) {
+	of := func(do string) *experiment.Experiment {
+		e := watched(t)
+		m := &e.Measure.Metrics[0]
+		m.Do, m.From, m.To = config.Set(do), units.Second, 2500*units.Millisecond+5*units.Microsecond
+		return e
+	}
+	const span = 1.5
+	r := result(map[string][]float64{"open": {span, span, span}, "half": {span, span, 0.2}, "over": {0.5, 0.5, 0.5}, "ends": {span - 1e-5, span - 1e-5, span - 1e-5}})
+	for _, do := range []string{"last_above", "last_below"} {
+		for _, c := range []struct {
+			part       experiment.Part
+			want, ours string
+		}{
+			{experiment.Part{Schemes: []string{"open"}, Bound: experiment.AtMost, Limit: ptr(2)}, "contradicted", "≥ 1.5 s"},
+			{experiment.Part{Schemes: []string{"open"}, Bound: experiment.AtLeast, Limit: ptr(1)}, "holds", "≥ 1.5 s"},
+			{experiment.Part{Schemes: []string{"open"}, Paper: ptr(1.5)}, "differs", "≥ 1.5 s"},
+			{experiment.Part{Schemes: []string{"half"}, Paper: ptr(1.5)}, "differs (undecided)", "≥ 200 ms"},
+			{experiment.Part{Schemes: []string{"over"}, Paper: ptr(0.5)}, "reproduced", "500 ms"},
+			{experiment.Part{Schemes: []string{"ends"}, Paper: ptr(1.5)}, "reproduced", "1.5 s"},
+			{experiment.Part{Schemes: []string{"open", "over"}, Bound: experiment.AtLeast, Paper: ptr(3)}, "reproduced", "≥ 3"},
+			{experiment.Part{Schemes: []string{"open", "over"}, Paper: ptr(3)}, "direction", "≥ 3"},
+			{experiment.Part{Schemes: []string{"over", "open"}, Bound: experiment.AtMost, Limit: ptr(1)}, "holds", "≤ 0.3333"},
+		} {
+			c.part.Metric = "x"
+			if len(c.part.Schemes) == 1 {
+				c.part.Unit = "s"
+			}
+			m := judge(of(do), &experiment.Claim{ID: "c", Part: c.part}, r).Measurement
+			if m.Says() != c.want || m.Ours() != c.ours {
+				t.Errorf("%s of %v: %s, %s", do, c.part.Schemes, m.Says(), m.Ours())
+			}
 		}
 	}
 }

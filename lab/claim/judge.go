@@ -176,10 +176,11 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
-		x := sampled{
-			v: v, never: slices.Contains(v, stat.Never),
-			watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric),
+		x := sampled{v: v, watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric)}
+		if end := e.Outlasts(metric, r.Quick); end > 0 {
+			x.until(end)
 		}
+		x.never = slices.Contains(x.v, stat.Never)
 		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
 		all = append(all, x)
 	}
@@ -196,6 +197,16 @@ type sampled struct {
 	never   bool    // with some of them it never happened
 	watched float64 // for so long it was waited for; 0: it is not known
 	event   bool    // 1 or 0: whether a run had it
+}
+
+// until takes what lasted to the end of a watch for what did not end.
+func (x *sampled) until(end float64) {
+	x.v, x.watched = slices.Clone(x.v), end
+	for k, v := range x.v {
+		if v >= end*(1-roundOff) {
+			x.v[k] = stat.Never
+		}
+	}
 }
 
 // estimated is a number over seeds and its interval.
