@@ -7,9 +7,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
