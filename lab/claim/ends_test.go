@@ -407,3 +407,25 @@ func TestStillAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A quotient of two times that never came is none: no bound of it is known.
+func TestNeverByNeverHasNoBounds(t *testing.T) {
+	never := stat.Never
+	r := result(map[string][]float64{"a": {never, never, never, 1}, "b": {never, never, 2, never}})
+	for _, as := range []experiment.As{experiment.Ratio, experiment.Reduction} {
+		for _, metric := range []string{"x", "fct"} {
+			for i := range r.Runs {
+				r.Runs[i].SetSamples("fct", r.Runs[i].PerSeed["x"])
+			}
+			p := experiment.Part{Schemes: []string{"a", "b"}, As: as, Metric: metric, Limit: ptr(0.5), Within: 0.1}
+			m := judge(unwatched(t), &experiment.Claim{ID: "c", Part: p}, r).Measurement
+			if m.Verdict != Contradicted || !m.Unknown ||
+				m.AtLeast != nil || m.AtMost != nil || m.Ours() != "never" || m.Spread() != "never in 4" {
+				t.Errorf("%s of %s: %s, %s, %q: %+v", as, metric, m.Says(), m.Ours(), m.Spread(), m)
+			}
+			if again := again(t, m, &p); again.Verdict != m.Verdict || again.Ours() != "never" {
+				t.Errorf("judged again: %s, %s", again.Says(), again.Ours())
+			}
+		}
+	}
+}

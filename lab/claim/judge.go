@@ -429,6 +429,9 @@ func (est *estimated) put(p *experiment.Part, m *Measurement) {
 	if est.sure && !m.Unknown { // around what is no number there is none, whatever was drawn
 		m.Interval = []*float64{run.Finite(est.low), run.Finite(est.high)}
 	}
+	if m.Unknown {
+		return
+	}
 	for _, v := range []float64{est.value, est.low, est.high} {
 		if least, most := est.known(p.Kind(), v); least != nil {
 			m.AtLeast = least
@@ -556,10 +559,14 @@ func (m *Measurement) Spread() string {
 	if len(m.Interval) == 2 {
 		text = fmt.Sprintf("%s to %s", experiment.Number(m.Interval[0], m.Unit), cmp.Or(end(m.Interval[1], m.Unit), "∞"))
 	}
-	if m.Never > 0 {
-		text += fmt.Sprintf("; never in %d", m.Never)
+	switch never := fmt.Sprintf("never in %d", m.Never); {
+	case m.Never == 0:
+		return text
+	case text == "":
+		return never
+	default:
+		return text + "; " + never
 	}
-	return text
 }
 
 func end(v *float64, unit string) string {
