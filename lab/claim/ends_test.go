@@ -11,6 +11,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/run"
 	"photon/lab/stat"
+	"photon/units"
 )
 
 // fatal is a test, or one of its random runs.
@@ -329,6 +330,102 @@ func TestTheirs(t *testing.T) {
 		var m Measurement
 		if m.about(&c.p); m.Theirs() != c.want {
 			t.Errorf("%+v: %q, should be %q", c.p, m.Theirs(), c.want)
+		}
+	}
+}
+
+// Of flows that did not all end nobody knows how long was waited for them: a scheme with such is behind one whose flows
+// all ended, and how far is not said, however far those are ahead that did end.
+func TestWhatNobodyWaitedForHasAnOrderOnly(t *testing.T) {
+	never := stat.Never
+	r := &run.Result{}
+	for scheme, v := range map[string][]float64{"half": {2, 2, never, never}, "soon": {0.1, 0.1, 0.1, 0.1}} {
+		one := run.Run{Scheme: scheme, Invariants: run.Invariants{ConservationOK: true}}
+		var list []*float64
+		for _, x := range v {
+			list = append(list, run.Finite(x))
+		}
+		one.SetSamples("fct", list)
+		r.Runs = append(r.Runs, one)
+	}
+	for _, c := range []struct {
+		part experiment.Part
+		want Verdict
+	}{
+		{experiment.Part{Schemes: []string{"half", "soon"}, Bound: experiment.AtLeast, Limit: ptr(1)}, Holds},
+		{experiment.Part{Schemes: []string{"half", "soon"}, Bound: experiment.AtLeast, Paper: ptr(5)}, Differs},
+		{experiment.Part{Schemes: []string{"soon", "half"}, Bound: experiment.AtMost, Limit: ptr(1)}, Holds},
+		{experiment.Part{Schemes: []string{"soon", "half"}, Bound: experiment.AtMost, Paper: ptr(0.2)}, Differs},
+		{experiment.Part{Schemes: []string{"soon", "half"}, As: experiment.Reduction, Bound: experiment.AtLeast, Paper: ptr(0.5)}, Differs},
+		{experiment.Part{Schemes: []string{"soon", "half"}, As: experiment.Reduction, Bound: experiment.AtLeast, Limit: ptr(0)}, Holds},
+	} {
+		c.part.Metric = "fct"
+		m := judge(unwatched(t), &experiment.Claim{ID: "c", Part: c.part}, r).Measurement
+		if m.Verdict != c.want {
+			t.Errorf("%v %s: %s, %s", c.part.Schemes, c.part.Kind(), m.Says(), m.Ours())
+		}
+		if again := again(t, m, &c.part); again.Verdict != c.want {
+			t.Errorf("%v %s: judged again it is %s", c.part.Schemes, c.part.Kind(), again.Says())
+		}
+	}
+}
+
+// What still was at the last sample of a run was not over then: nobody knows when it was, and it lasted that long at
+// least.
+func TestStillAtTheEnd(t *testing.T) {
+	of := func(do string) *experiment.Experiment {
+		e := watched(t)
+		m := &e.Measure.Metrics[0]
+		m.Do, m.From, m.To = config.Set(do), units.Second, 2500*units.Millisecond+5*units.Microsecond
+		return e
+	}
+	const span = 1.5
+	r := result(map[string][]float64{"open": {span, span, span}, "half": {span, span, 0.2}, "over": {0.5, 0.5, 0.5}, "ends": {span - 1e-5, span - 1e-5, span - 1e-5}})
+	for _, do := range []string{"last_above", "last_below"} {
+		for _, c := range []struct {
+			part       experiment.Part
+			want, ours string
+		}{
+			{experiment.Part{Schemes: []string{"open"}, Bound: experiment.AtMost, Limit: ptr(2)}, "contradicted", "≥ 1.5 s"},
+			{experiment.Part{Schemes: []string{"open"}, Bound: experiment.AtLeast, Limit: ptr(1)}, "holds", "≥ 1.5 s"},
+			{experiment.Part{Schemes: []string{"open"}, Paper: ptr(1.5)}, "differs", "≥ 1.5 s"},
+			{experiment.Part{Schemes: []string{"half"}, Paper: ptr(1.5)}, "differs (undecided)", "≥ 200 ms"},
+			{experiment.Part{Schemes: []string{"over"}, Paper: ptr(0.5)}, "reproduced", "500 ms"},
+			{experiment.Part{Schemes: []string{"ends"}, Paper: ptr(1.5)}, "reproduced", "1.5 s"},
+			{experiment.Part{Schemes: []string{"open", "over"}, Bound: experiment.AtLeast, Paper: ptr(3)}, "reproduced", "≥ 3"},
+			{experiment.Part{Schemes: []string{"open", "over"}, Paper: ptr(3)}, "direction", "≥ 3"},
+			{experiment.Part{Schemes: []string{"over", "open"}, Bound: experiment.AtMost, Limit: ptr(1)}, "holds", "≤ 0.3333"},
+		} {
+			c.part.Metric = "x"
+			if len(c.part.Schemes) == 1 {
+				c.part.Unit = "s"
+			}
+			m := judge(of(do), &experiment.Claim{ID: "c", Part: c.part}, r).Measurement
+			if m.Says() != c.want || m.Ours() != c.ours {
+				t.Errorf("%s of %v: %s, %s", do, c.part.Schemes, m.Says(), m.Ours())
+			}
+		}
+	}
+}
+
+// A quotient of two times that never came is none: no bound of it is known.
+func TestNeverByNeverHasNoBounds(t *testing.T) {
+	never := stat.Never
+	r := result(map[string][]float64{"a": {never, never, never, 1}, "b": {never, never, 2, never}})
+	for _, as := range []experiment.As{experiment.Ratio, experiment.Reduction} {
+		for _, metric := range []string{"x", "fct"} {
+			for i := range r.Runs {
+				r.Runs[i].SetSamples("fct", r.Runs[i].PerSeed["x"])
+			}
+			p := experiment.Part{Schemes: []string{"a", "b"}, As: as, Metric: metric, Limit: ptr(0.5), Within: 0.1}
+			m := judge(unwatched(t), &experiment.Claim{ID: "c", Part: p}, r).Measurement
+			if m.Verdict != Contradicted || !m.Unknown ||
+				m.AtLeast != nil || m.AtMost != nil || m.Ours() != "never" || m.Spread() != "never in 4" {
+				t.Errorf("%s of %s: %s, %s, %q: %+v", as, metric, m.Says(), m.Ours(), m.Spread(), m)
+			}
+			if again := again(t, m, &p); again.Verdict != m.Verdict || again.Ours() != "never" {
+				t.Errorf("judged again: %s, %s", again.Says(), again.Ours())
+			}
 		}
 	}
 }

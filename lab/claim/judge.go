@@ -85,7 +85,7 @@ func of(c *experiment.Claim, measured func(*experiment.Part) Measurement) Result
 				out.Schemes = append(out.Schemes, s)
 			}
 		}
-		if out.Verdict == "" || worse(m.Verdict, out.Verdict) && !m.left || out.left {
+		if out.Verdict == "" || out.left || !m.left && m.worseThan(&out.Measurement) {
 			out.Measurement = m
 		}
 	}
@@ -137,6 +137,23 @@ func (m *Measurement) number(v *float64) float64 {
 	return stat.Never
 }
 
+// above is the upper end of an interval; null has no end above, whatever was measured.
+func (m *Measurement) above(v *float64) float64 {
+	if v == nil {
+		return math.Inf(1)
+	}
+	return *v
+}
+
+// worseThan reports whether a measurement rather than another decides a claim: its verdict is worse or, of two of one
+// verdict, nothing is said in its favour.
+func (m *Measurement) worseThan(other *Measurement) bool {
+	if m.Verdict != other.Verdict {
+		return worse(m.Verdict, other.Verdict)
+	}
+	return m.Says() == string(m.Verdict) && other.Says() != string(other.Verdict)
+}
+
 // worse orders verdicts. A part that was not run leaves the whole claim undecided, so it is the worst.
 func worse(a, b Verdict) bool { return slices.Index(Verdicts, a) > slices.Index(Verdicts, b) }
 
@@ -159,10 +176,11 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 			m.Verdict, m.left = NotRun, r.Quick
 			return m
 		}
-		x := sampled{
-			v: v, never: slices.Contains(v, stat.Never),
-			watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric),
+		x := sampled{v: v, watched: e.WatchedFor(metric, r.Quick), event: e.IsEvent(metric)}
+		if end := e.Outlasts(metric, r.Quick); end > 0 {
+			x.until(end)
 		}
+		x.never = slices.Contains(x.v, stat.Never)
 		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
 		all = append(all, x)
 	}
@@ -179,6 +197,16 @@ type sampled struct {
 	never   bool    // with some of them it never happened
 	watched float64 // for so long it was waited for; 0: it is not known
 	event   bool    // 1 or 0: whether a run had it
+}
+
+// until takes what lasted to the end of a watch for what did not end.
+func (x *sampled) until(end float64) {
+	x.v, x.watched = slices.Clone(x.v), end
+	for k, v := range x.v {
+		if v >= end*(1-roundOff) {
+			x.v[k] = stat.Never
+		}
+	}
 }
 
 // estimated is a number over seeds and its interval.
@@ -401,6 +429,9 @@ func (est *estimated) put(p *experiment.Part, m *Measurement) {
 	if est.sure && !m.Unknown { // around what is no number there is none, whatever was drawn
 		m.Interval = []*float64{run.Finite(est.low), run.Finite(est.high)}
 	}
+	if m.Unknown {
+		return
+	}
 	for _, v := range []float64{est.value, est.low, est.high} {
 		if least, most := est.known(p.Kind(), v); least != nil {
 			m.AtLeast = least
@@ -459,8 +490,12 @@ func (est *estimated) judge(p *experiment.Part, m *Measurement) {
 	m.Direction = m.Direction && p.Bound != "" && m.Verdict == Differs
 }
 
-// Undecided reports whether there are numbers on both sides of what decides.
+// Undecided reports whether there are numbers on both sides of what decides: of a number that the paper prints, whether
+// the interval has it.
 func (m *Measurement) Undecided() bool {
+	if m.Paper != nil && m.Bound == "" && m.Verdict == Differs && len(m.Interval) == 2 {
+		return m.number(m.Interval[0]) <= *m.Paper && *m.Paper <= m.above(m.Interval[1])
+	}
 	if m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown {
 		return false
 	}
@@ -524,10 +559,14 @@ func (m *Measurement) Spread() string {
 	if len(m.Interval) == 2 {
 		text = fmt.Sprintf("%s to %s", experiment.Number(m.Interval[0], m.Unit), cmp.Or(end(m.Interval[1], m.Unit), "∞"))
 	}
-	if m.Never > 0 {
-		text += fmt.Sprintf("; never in %d", m.Never)
+	switch never := fmt.Sprintf("never in %d", m.Never); {
+	case m.Never == 0:
+		return text
+	case text == "":
+		return never
+	default:
+		return text + "; " + never
 	}
-	return text
 }
 
 func end(v *float64, unit string) string {

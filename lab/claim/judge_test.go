@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"photon/config"
 	"photon/lab/experiment"
 	"photon/lab/run"
 	"photon/lab/stat"
@@ -149,10 +150,10 @@ func TestJudge(t *testing.T) {
 		{"never, but watched for less than the other took", experiment.Part{Schemes: []string{"never", "a"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted (undecided)", nil},
 		{"neither came", experiment.Part{Schemes: []string{"never", "never"}, Limit: ptr(1), Bound: experiment.AtLeast}, "contradicted", nil},
 		{"sure", experiment.Part{Schemes: []string{"sure"}, Paper: ptr(10)}, "reproduced", ptr(10)},
-		{"noise reproduces nothing", experiment.Part{Schemes: []string{"noisy"}, Paper: ptr(10)}, "differs", ptr(10)},
+		{"noise reproduces nothing", experiment.Part{Schemes: []string{"noisy"}, Paper: ptr(10)}, "differs (undecided)", ptr(10)},
 		{"noise decides nothing", experiment.Part{Schemes: []string{"noisy"}, Limit: ptr(9), Bound: experiment.AtLeast}, "contradicted (undecided)", ptr(10)},
 		{"seeds are pairs", experiment.Part{Schemes: []string{"twice", "sure"}, Paper: ptr(2)}, "reproduced", ptr(2)},
-		{"never in most", experiment.Part{Schemes: []string{"often"}, Paper: ptr(2)}, "differs", nil},
+		{"never in most", experiment.Part{Schemes: []string{"often"}, Paper: ptr(2)}, "differs (undecided)", nil},
 		{"never in few", experiment.Part{Schemes: []string{"rarely"}, Paper: ptr(10)}, "reproduced", ptr(10)},
 		{"a part of the runs", experiment.Part{Schemes: []string{"half"}, As: experiment.Fraction, Stat: "mean", Limit: ptr(0.05), Bound: experiment.AtLeast}, "holds", ptr(0.5)},
 		{"the worst of all runs", experiment.Part{Schemes: []string{"noisy"}, Stat: "max", Paper: ptr(29.9), Bound: experiment.AtMost}, "differs (direction)", ptr(30)},
@@ -200,6 +201,68 @@ func TestOneSentenceIsOneClaim(t *testing.T) {
 	}
 	if n := Count([]Result{got}); n[Direction] != 1 || len(n) != 1 {
 		t.Errorf("%v", n)
+	}
+}
+
+// Of measurements with one verdict that decides which no excuse is made for: that a claim is undecided, or has the
+// paper's direction, is said if it is so of all that are against it.
+func TestClaimIsAsBadAsItsWorst(t *testing.T) {
+	r := result(map[string][]float64{"noisy": {1, 2, 20, 30, 9, 11}, "high": {30, 30, 30, 30, 30, 30}, "near": {11, 11, 11, 11, 11, 11}})
+	part := func(scheme string) experiment.Part { return experiment.Part{Name: scheme, Schemes: []string{scheme}} }
+	for _, c := range []struct {
+		of      experiment.Part
+		schemes []string
+		want    string
+	}{
+		{experiment.Part{Limit: ptr(10)}, []string{"noisy", "noisy"}, "contradicted (undecided)"},
+		{experiment.Part{Limit: ptr(10)}, []string{"noisy", "high"}, "contradicted"},
+		{experiment.Part{Limit: ptr(10)}, []string{"high", "noisy"}, "contradicted"},
+		{experiment.Part{Paper: ptr(10)}, []string{"near", "near"}, "differs (direction)"},
+		{experiment.Part{Paper: ptr(10)}, []string{"near", "high"}, "differs"},
+		{experiment.Part{Paper: ptr(10)}, []string{"high", "near"}, "differs"},
+	} {
+		c.of.Metric, c.of.Bound = "x", experiment.AtMost
+		parts := []experiment.Part{part(c.schemes[0]), part(c.schemes[1])}
+		got := judge(watched(t), &experiment.Claim{ID: "c", Part: c.of, Measurements: parts}, r)
+		if got.Says() != c.want {
+			t.Errorf("%v: %s", c.schemes, got.Says())
+		}
+	}
+}
+
+// Where runs are too few to tell the paper's number from another, that is said: a deadlock that came in none of twenty
+// runs may come in a sixth of them, or in the 2.8 % that a paper prints.
+func TestPaperInsideTheInterval(t *testing.T) {
+	none, most := make([]float64, 20), make([]float64, 20)
+	for i := range most {
+		most[i] = 1
+	}
+	most[0] = 0
+	r := result(map[string][]float64{"none": none, "most": most, "same": {3, 3, 3, 3, 3, 3}, "wide": {1, 2, 4, 6, 9, 12}})
+	e := watched(t)
+	e.Measure.Metrics[0].Do = config.Set("deadlocked")
+	for _, c := range []struct {
+		scheme string
+		as     experiment.As
+		paper  float64
+		want   string
+	}{
+		{"none", experiment.Fraction, 0.028, "differs (undecided)"},
+		{"none", experiment.Fraction, 0.3, "differs"},
+		{"most", experiment.Fraction, 0.87, "differs (undecided)"},
+		{"same", experiment.Value, 9, "differs"},
+		{"wide", experiment.Value, 5, "direction"},
+		{"wide", experiment.Value, 4, "differs (undecided)"},
+		{"wide", experiment.Value, 50, "differs"},
+	} {
+		p := experiment.Part{Schemes: []string{c.scheme}, Metric: "x", As: c.as, Stat: "mean", Paper: ptr(c.paper)}
+		got := judge(e, &experiment.Claim{ID: "c", Part: p}, r).Measurement
+		if got.Says() != c.want {
+			t.Errorf("%s, paper %v: %s, %s", c.scheme, c.paper, got.Says(), got.Spread())
+		}
+		if m := again(t, got, &p); m.Says() != c.want {
+			t.Errorf("%s, paper %v: judged again it is %s", c.scheme, c.paper, m.Says())
+		}
 	}
 }
 

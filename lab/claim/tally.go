@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,8 @@ func File(dir string) string { return filepath.Join(dir, "reproduction.json") }
 // of all claims follows a change that only some of them could see. Texts, notes and the
 // paper's numbers are those that the experiments have now, and verdicts those of today's rule: none
 // of them needs a run. What no experiment claims any more is not kept; without the file
-// there is nothing to keep.
+// there is nothing to keep. Traces of schemes that did not run are kept with their claims; it is an
+// error if claims of runs with other seeds, or of quick ones, would be beside new ones: coverage is said once.
 func MergeTally(all []Finished, dir string) ([]Finished, error) {
 	b, err := os.ReadFile(File(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,10 +109,8 @@ func MergeTally(all []Finished, dir string) ([]Finished, error) {
 		x := slices.IndexFunc(before.Experiments, func(x Coverage) bool { return x.Experiment == id })
 		switch {
 		case i >= 0:
-			for k, c := range all[i].Claims {
-				if c.Verdict == NotRun && !c.unsound {
-					all[i].Claims[k] = before.again(all[i].Experiment, &all[i].Experiment.Claims[k])
-				}
+			if err := before.addTo(&all[i]); err != nil {
+				return nil, fmt.Errorf("%s: %w", File(dir), err)
 			}
 			merged = append(merged, all[i])
 		case x >= 0:
@@ -126,6 +126,36 @@ func MergeTally(all []Finished, dir string) ([]Finished, error) {
 		}
 	}
 	return merged, nil
+}
+
+// addTo gives a result of some schemes the claims about others, and their traces.
+func (t *Tally) addTo(f *Finished) error {
+	kept, ran := false, false
+	for k, c := range f.Claims {
+		if c.Verdict != NotRun || c.unsound {
+			ran = true
+			continue
+		}
+		f.Claims[k] = t.again(f.Experiment, &f.Experiment.Claims[k])
+		kept = kept || f.Claims[k].Verdict != NotRun
+	}
+	i := slices.IndexFunc(t.Experiments, func(x Coverage) bool { return x.Experiment == f.ID })
+	if i < 0 || !kept {
+		return nil
+	}
+	was, is := t.Experiments[i], f.Coverage
+	if ran && (was.Quick != is.Quick || was.Seeds != is.Seeds || was.Left != is.Left) {
+		return fmt.Errorf("it has claims of %s with %d seeds (%s), and some of its schemes ran again with %d (%s): "+
+			"run all of them, or these as those were run", f.ID, was.Seeds, was.Ran(), is.Seeds, is.Ran())
+	}
+	f.Coverage = was
+	if f.Coverage.Traces = maps.Clone(was.Traces); is.Traces != nil {
+		if was.Traces == nil {
+			f.Coverage.Traces = map[string]string{}
+		}
+		maps.Copy(f.Coverage.Traces, is.Traces)
+	}
+	return nil
 }
 
 // again is a claim as it is now, judged by what was measured then. A measurement that

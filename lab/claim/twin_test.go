@@ -200,6 +200,9 @@ func judgedOnPaper(p *experiment.Part, samples [][]float64) string {
 	switch {
 	case worst == Differs && p.Bound != "" && all3:
 		return "differs (direction)"
+	case worst == Differs && p.Bound == "" && n > 1 && !ends[0].nan &&
+		ends[1].cmp(rat(*p.Paper)) <= 0 && ends[2].cmp(rat(*p.Paper)) >= 0:
+		return "differs (undecided)"
 	case worst == Contradicted && p.Bound != "" && some && !ends[0].nan:
 		return "contradicted (undecided)"
 	}

@@ -118,15 +118,15 @@ var MetricKinds = map[string]MetricKind{
 	"first_at_most":  {"seconds until the first sample after from that is at most value, for hold", true, "s"},
 	"first_at_least": {"seconds until the first sample after from that is at least value, for hold", true, "s"},
 	"first_within":   {"seconds until the first sample after from that is within part of value, for hold", true, "s"},
-	"last_above":     {"seconds until the last sample above value", true, "s"},
-	"last_below":     {"seconds until the last sample below value", true, "s"},
+	"last_above":     {"seconds until the last sample above value; claims take the last of all for at least so long", true, "s"},
+	"last_below":     {"seconds until the last sample below value; claims take the last of all for at least so long", true, "s"},
 	"time_above":     {"seconds in which samples are above value", true, "s"},
 	"time_below":     {"seconds in which samples are below value", true, "s"},
 	"lifetime":       {"seconds from the first growth of a counter, or sample above 0, to the last", true, "s"},
 	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true, ""},
 	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true, "/s"},
 	"within":         {"part of the samples of all columns that are within part of value", true, ""},
-	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in", false, "s"},
+	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in; flows that had not ended are slower than all that had, and in no mean", false, "s"},
 	"slowdown":       {"completion time of flows against an empty network, of which they may use as many paths as `paths` and `entropy` allow", false, ""},
 	"completed":      {"flows that ended", false, ""},
 	"completion":     {"flows that ended, per second from the first start", false, "/s"},
@@ -467,6 +467,27 @@ func (e *Experiment) IsEvent(metric string) bool {
 	return slices.ContainsFunc(e.Measure.Metrics, func(m Metric) bool {
 		return m.Name == metric && m.Do.V == "deadlocked"
 	})
+}
+
+// LastTimes are the kinds that give the time until which something was, which may be longer than the run.
+var LastTimes = []string{"last_above", "last_below"}
+
+// Outlasts is the value that a metric has of what still was at the last sample that it looks at, and so at least so
+// long, in the metric's unit. 0: it is no such metric.
+func (e *Experiment) Outlasts(metric string, quick bool) float64 {
+	metric, _, _ = strings.Cut(metric, "@")
+	for i := range e.Measure.Metrics {
+		m := &e.Measure.Metrics[i]
+		if m.Name != metric || !slices.Contains(LastTimes, m.Do.V) || m.By.IsSet() {
+			continue
+		}
+		end := e.Lasts(quick)
+		if m.To > 0 {
+			end = min(end, m.To)
+		}
+		return max(0, (end-end%e.Measure.Sample-m.From).Seconds()) / m.Per.Or(1)
+	}
+	return 0
 }
 
 // WatchedFor is how long a run looked out for what a metric gives the time of, in

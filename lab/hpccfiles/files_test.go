@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -556,5 +557,31 @@ func TestFlowsHaveAWay(t *testing.T) {
 		if (err == nil) != c.ok || err != nil && err.Error() != want {
 			t.Errorf("%d to %d: %v", c.from, c.to, err)
 		}
+	}
+}
+
+// Priority groups are those of flow.txt in whatever order they come: all are lossless, and acknowledgements are of the
+// lowest, as the warning says.
+func TestPriorityGroupsInAnyOrder(t *testing.T) {
+	f := Files{Topology: mustTopology(t, four), FlowFile: "flow.txt"}
+	var err error
+	list := []byte("3\n0 2 5 100 5000 0.001\n1 2 2 100 5000 0.001\n1 2 4 100 5000 0.002\n")
+	if f.Flows, err = ReadFlows("flow.txt", list, f.Topology); err != nil {
+		t.Fatal(err)
+	}
+	if f.Config, err = ReadConfig("config.txt", []byte("CC_MODE 1")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Prepare(f, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &p.Experiment.Parameters
+	if q.Priority.Value.V != 2 || q.AckPriority.Value.V != 2 || !slices.Equal(q.Lossless.Value.V, []int{2, 4, 5}) {
+		t.Errorf("data %d, acknowledgements %d, lossless %v", q.Priority.Value.V, q.AckPriority.Value.V, q.Lossless.Value.V)
+	}
+	const want = "priority groups [2 4 5]: a higher one goes first here, there they take turns; acknowledgements are of group 2"
+	if !slices.Contains(p.Warnings, want) {
+		t.Errorf("%q", p.Warnings)
 	}
 }

@@ -41,7 +41,7 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		return m.ofSteps(w, groups)
 	}
 	var times []float64
-	ended, open := 0, 0
+	ended, open, begun := 0, 0, 0 // begun: of the open ones
 	begin, end := units.Never, units.Time(0)
 	ideal := newIdeal(w.e, w.n.Plan)
 	for _, f := range w.n.Select(groups) {
@@ -50,7 +50,9 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		}
 		begin = min(begin, f.Start)
 		if !f.Done {
-			open++
+			if open++; f.Start < w.e.Duration {
+				begun++
+			}
 			continue
 		}
 		ended++
@@ -76,9 +78,18 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	if len(times) == 0 {
 		return nil
 	}
+	if m.ordered() { // a flow that had not ended is slower than those that had
+		times = append(times, slices.Repeat([]float64{stat.Never}, begun)...)
+	}
 	v, _ := statistic(m.Stat.Or("mean"), times) // check has seen it
+	if v == stat.Never {
+		return nil
+	}
 	return is(v)
 }
+
+// ordered reports whether the metric's statistic of flows is a place in their order, which a mean is not.
+func (m metric) ordered() bool { return m.Stat.Or("mean") != "mean" }
 
 // counts reports whether a metric is of a flow, if that has ended.
 func (m metric) counts(f *build.Flow) bool {
@@ -86,10 +97,15 @@ func (m metric) counts(f *build.Flow) bool {
 	return f.Size > 0 && !small && f.Start >= m.From && (m.To == 0 || f.Start < m.To)
 }
 
-// Unfinished says of metrics of flows that ended how many others had begun: times are then those of the faster ones.
+// Unfinished says of metrics of flows that ended how many others had begun: means are then those of the faster ones.
 func (w *Watch) Unfinished() (notes []string) {
 	var never []string
-	of := map[string]int{} // the note of so many flows
+	type key struct {
+		flows   string
+		ordered bool
+	}
+	of := map[key]int{}      // the note of so many flows
+	slower := map[int]bool{} // notes of metrics that take them for slower
 	for i := range w.e.Measure.Metrics {
 		m := metric{&w.e.Measure.Metrics[i]}
 		if m.Do.V != "fct" && m.Do.V != "slowdown" {
@@ -108,7 +124,8 @@ func (w *Watch) Unfinished() (notes []string) {
 			}
 		}
 		flows := fmt.Sprintf("%d of %d flows of ", open, begun)
-		switch at, known := of[flows]; {
+		k := key{flows, m.ordered()}
+		switch at, known := of[k]; {
 		case begun == 0 && later > 0:
 			never = append(never, fmt.Sprintf("%s has no value: none of its flows, %d, began in the %v of the run",
 				m.Name, later, w.e.Duration))
@@ -116,12 +133,13 @@ func (w *Watch) Unfinished() (notes []string) {
 		case known:
 			notes[at] += ", " + m.Name
 		default:
-			of[flows] = len(notes)
+			of[k], slower[len(notes)] = len(notes), k.ordered
 			notes = append(notes, flows+m.Name)
 		}
 	}
 	for i := range notes {
-		notes[i] += " had not ended at the end of the run, and are not in it"
+		notes[i] += " had not ended at the end of the run, and are " +
+			map[bool]string{true: "taken for slower than all that had", false: "not in it"}[slower[i]]
 	}
 	return append(notes, never...)
 }

@@ -161,7 +161,7 @@ func claimTable(b *bytes.Buffer, claims []claim.Result) {
 		fmt.Fprintf(b, "| %s | | | | | %s |\n", markdown.Cell(c.Text), c.Says())
 		for k := range c.Measurements {
 			m := &c.Measurements[k]
-			line("– "+m.Name, m, string(m.Verdict))
+			line("– "+m.Name, m, m.Says())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +12,10 @@ import (
 	"testing"
 
 	"photon/lab/claim"
+	"photon/lab/experiment"
+	"photon/lab/run"
+	"photon/lab/web"
+	"photon/lab/web/pages"
 )
 
 func TestReproduction(t *testing.T) {
@@ -92,5 +97,62 @@ func TestReproductionIsOfVirtualTime(t *testing.T) {
 	}
 	if list := InVirtualTime([]*Finished{f}); len(list) != 0 {
 		t.Errorf("%d experiments", len(list))
+	}
+}
+
+// What is said of a verdict is said wherever the verdict is: of a claim and of each of its measurements, in the table of
+// all claims and on a page.
+func TestUndecidedIsSaidEverywhere(t *testing.T) {
+	of := func(low, high float64) claim.Measurement {
+		mean := (low + high) / 2
+		return claim.Measurement{
+			Name: fmt.Sprintf("%v to %v", low, high), Limit: ptr(1), Bound: experiment.AtMost, As: experiment.Ratio,
+			Measured: &mean, Interval: []*float64{&low, &high}, N: 20, Verdict: claim.Contradicted,
+		}
+	}
+	noisy, flat := of(0.9, 1.3), of(1.1, 1.3)
+	list := []claim.Result{
+		{ID: "one", Measurement: noisy},
+		{ID: "two", Measurement: flat, Measurements: []claim.Measurement{noisy, flat}},
+	}
+	var b bytes.Buffer
+	claimTable(&b, list)
+	for _, want := range []string{
+		"|  | words: < 1 | 1.1 | 0.9 to 1.3 | 20 | contradicted (undecided) |",
+		"|  | | | | | contradicted |",
+		"| – 0.9 to 1.3 | words: < 1 | 1.1 | 0.9 to 1.3 | 20 | contradicted (undecided) |",
+		"| – 1.1 to 1.3 | words: < 1 | 1.2 | 1.1 to 1.3 | 20 | contradicted |",
+	} {
+		if !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("the table lacks %q:\n%s", want, &b)
+		}
+	}
+	e := &experiment.Experiment{Claims: []experiment.Claim{{ID: "one"}, {ID: "two"}}}
+	sure := slices.Clone(list)
+	sure[0].Measurement = flat
+	for _, c := range []struct {
+		second []claim.Result
+		want   string
+	}{
+		{nil, `<span class="v contradicted">contradicted</span> <small>(undecided)</small>`},
+		{list, `<span class="v contradicted">contradicted</span> <small>(undecided)</small>`},
+		{sure, `<small>sim:</small> <span class="v contradicted">contradicted</span> <small>(undecided)</small> ` +
+			`<small>dpdk:</small> <span class="v contradicted">contradicted</span> `},
+	} {
+		results := []*claim.Judged{{Result: &run.Result{World: "sim"}, Claims: list}}
+		if c.second != nil {
+			results = append(results, &claim.Judged{Result: &run.Result{World: "dpdk"}, Claims: c.second})
+		}
+		section := &web.Experiment{ID: "x", Source: "a paper", Claims: claimRows(e, results), Worlds: []string{"sim"}}
+		if c.second != nil {
+			section.Worlds = append(section.Worlds, "dpdk")
+		}
+		var page strings.Builder
+		if err := pages.Write(&page, &web.Page{Title: "x", Experiments: []*web.Experiment{section}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(page.String(), c.want) || strings.Count(page.String(), "(undecided)") != 1 {
+			t.Errorf("the page lacks %s:\n%+v", c.want, section.Claims)
+		}
 	}
 }

@@ -151,15 +151,21 @@ func claimRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Cl
 		for _, r := range results {
 			judged := r.Claims[i]
 			row.Measured = append(row.Measured, web.Measured{Value: measuredOf(&judged), Words: words(&e.Claims[i], &judged.Measurement)})
-			row.Verdicts = append(row.Verdicts, web.Verdict{World: r.World, Verdict: string(judged.Verdict)})
-			same = same && judged.Verdict == c.Verdict
+			row.Verdicts = append(row.Verdicts, verdictOf(&judged, r.World))
+			same = same && judged.Says() == c.Says()
 		}
 		if same {
-			row.Verdicts = []web.Verdict{{Verdict: string(c.Verdict)}}
+			row.Verdicts = []web.Verdict{verdictOf(&c, "")}
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// verdictOf is a verdict, and what else is said of it.
+func verdictOf(c *claim.Result, world string) web.Verdict {
+	verdict := string(c.Verdict)
+	return web.Verdict{World: world, Verdict: verdict, More: strings.TrimSpace(strings.TrimPrefix(c.Says(), verdict))}
 }
 
 func parameterRows(e *experiment.Experiment, results []*claim.Judged) (rows []web.Parameter) {

@@ -88,8 +88,8 @@ type Claim struct {
 // Measured is a number, and how it stands to the paper's, in words.
 type Measured struct{ Value, Words string }
 
-// Verdict is that of a world; World is empty where all worlds agree.
-type Verdict struct{ World, Verdict string }
+// Verdict is that of a world, and More what else is said of it in parentheses; World is empty where all worlds agree.
+type Verdict struct{ World, Verdict, More string }
 
 // Row is a row of numbers. Apart says which values the two worlds do not agree on.
 type Row struct {
