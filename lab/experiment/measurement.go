@@ -126,7 +126,7 @@ var MetricKinds = map[string]MetricKind{
 	"gap":            {"how much less the growth of a counter's smallest column is than its largest's, as a part of that", true, ""},
 	"spread":         {"growth per second of a counter's largest column less its smallest's; bytes count as bits", true, "/s"},
 	"within":         {"part of the samples of all columns that are within part of value", true, ""},
-	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in; flows that had not ended are slower than all that had, and in no mean", false, "s"},
+	"fct":            {"completion time of flows, seconds from first bit out to last acknowledgement in; flows that had not ended count as longer than they had taken, and are in no mean", false, "s"},
 	"slowdown":       {"completion time of flows against an empty network, of which they may use as many paths as `paths` and `entropy` allow", false, ""},
 	"completed":      {"flows that ended", false, ""},
 	"completion":     {"flows that ended, per second from the first start", false, "/s"},

@@ -40,8 +40,8 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	if ofSteps {
 		return m.ofSteps(w, groups)
 	}
-	var times []float64
-	ended, open, begun := 0, 0, 0 // begun: of the open ones
+	var times, sofar []float64 // of flows that ended; how long others have lasted
+	ended, open := 0, 0
 	begin, end := units.Never, units.Time(0)
 	ideal := newIdeal(w.e, w.n.Plan)
 	for _, f := range w.n.Select(groups) {
@@ -49,20 +49,26 @@ func (m metric) ofFlows(w *Watch) *float64 {
 			continue
 		}
 		begin = min(begin, f.Start)
+		took := f.End - f.Start // the time a flow waits for its first turn is part of it
 		if !f.Done {
-			if open++; f.Start < w.e.Duration {
-				begun++
+			open++
+			if took = w.e.Duration - f.Start; took <= 0 {
+				continue // it has not begun
 			}
-			continue
+		} else {
+			ended++
+			end = max(end, f.End)
 		}
-		ended++
-		end = max(end, f.End)
-		t := (f.End - f.Start).Seconds() // the time a flow waits for its first turn is part of it
+		t := took.Seconds()
 		if m.Do.V == "slowdown" {
 			least := ideal.time(f.From, f.To, f.Size, ideal.limit(f.Group, f.Rate))
-			t = (&Ended{FCT: f.End - f.Start, Ideal: least}).Slowdown()
+			t = (&Ended{FCT: took, Ideal: least}).Slowdown()
 		}
-		times = append(times, t)
+		if f.Done {
+			times = append(times, t)
+		} else {
+			sofar = append(sofar, t)
+		}
 	}
 	switch m.Do.V {
 	case "completed":
@@ -78,10 +84,7 @@ func (m metric) ofFlows(w *Watch) *float64 {
 	if len(times) == 0 {
 		return nil
 	}
-	if m.ordered() { // a flow that had not ended is slower than those that had
-		times = append(times, slices.Repeat([]float64{stat.Never}, begun)...)
-	}
-	v, _ := statistic(m.Stat.Or("mean"), times) // check has seen it
+	v, _ := statistic(m.Stat.Or("mean"), times, sofar) // check has seen it
 	if v == stat.Never {
 		return nil
 	}
@@ -105,7 +108,7 @@ func (w *Watch) Unfinished() (notes []string) {
 		ordered bool
 	}
 	of := map[key]int{}      // the note of so many flows
-	slower := map[int]bool{} // notes of metrics that take them for slower
+	longer := map[int]bool{} // notes of metrics that count them as longer
 	for i := range w.e.Measure.Metrics {
 		m := metric{&w.e.Measure.Metrics[i]}
 		if m.Do.V != "fct" && m.Do.V != "slowdown" {
@@ -133,19 +136,20 @@ func (w *Watch) Unfinished() (notes []string) {
 		case known:
 			notes[at] += ", " + m.Name
 		default:
-			of[k], slower[len(notes)] = len(notes), k.ordered
+			of[k], longer[len(notes)] = len(notes), k.ordered
 			notes = append(notes, flows+m.Name)
 		}
 	}
 	for i := range notes {
 		notes[i] += " had not ended at the end of the run, and are " +
-			map[bool]string{true: "taken for slower than all that had", false: "not in it"}[slower[i]]
+			map[bool]string{true: "counted as longer than they had taken by then", false: "not in it"}[longer[i]]
 	}
 	return append(notes, never...)
 }
 
-// statistic of values, which it may sort.
-func statistic(name string, v []float64) (float64, error) {
+// statistic of values, which it may sort. Of some that are open is only known that they are larger than so: places in the
+// order take that into account, means are without them.
+func statistic(name string, v, open []float64) (float64, error) {
 	at := map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1, "min": 0}
 	if name == "mean" {
 		return stat.Mean(v), nil
@@ -154,8 +158,7 @@ func statistic(name string, v []float64) (float64, error) {
 	if !ok {
 		return 0, fmt.Errorf("statistic %q: mean, min, p50, p95, p99, p999 or max", name)
 	}
-	slices.Sort(v)
-	return stat.Quantile(p, v), nil
+	return stat.OpenQuantile(p, v, open), nil
 }
 
 // ideal works out completion times in an empty network.

@@ -96,7 +96,7 @@ func (m metric) ofAll(w *Watch, x *watched, first, last int) float64 {
 	if m.Do.V == "stddev" {
 		return stat.Deviation(all)
 	}
-	y, _ := statistic(m.Do.V, all)
+	y, _ := statistic(m.Do.V, all, nil)
 	return y
 }
 

@@ -54,7 +54,7 @@ func Slowdowns(flows iter.Seq[Ended], ends []units.Size, stats ...string) [][]fl
 		list[i] = make([]float64, len(ends))
 		for k, inBin := range of {
 			if list[i][k] = math.NaN(); len(inBin) > 0 {
-				list[i][k], _ = statistic(stat, inBin) // there is that one
+				list[i][k], _ = statistic(stat, inBin, nil) // there is that one
 			}
 		}
 	}

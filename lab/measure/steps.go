@@ -50,7 +50,7 @@ func (s *step) straggler() float64 {
 	for _, at := range s.end {
 		times = append(times, (at - s.begin).Seconds())
 	}
-	median, _ := statistic("p50", times)
+	median, _ := statistic("p50", times, nil)
 	return (s.last() - s.begin).Seconds() / median
 }
 
@@ -92,6 +92,6 @@ func (m metric) ofSteps(w *Watch, groups []string) *float64 {
 	if len(v) == 0 {
 		return nil
 	}
-	x, _ := statistic(m.Stat.Or("mean"), slices.Clone(v)) // check has seen it
+	x, _ := statistic(m.Stat.Or("mean"), slices.Clone(v), nil) // check has seen it
 	return &x
 }

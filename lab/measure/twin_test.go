@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -259,7 +260,7 @@ func TestMetricsOfSamplesAgainstSlowOnes(t *testing.T) {
 
 // Metrics of flows are of those that begin in the window, at its beginning but not at its end, and of the sizes that
 // they say; a flow that is in two groups of a list, or comes by its name and by *, counts once. One that began and did
-// not end is slower than all that did: what would be the time of such a flow is none, and means are without them.
+// not end gives its share in equal parts to those that had taken longer by then, and means are without it.
 func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &build.Network{Flows: &build.Flows{}}
@@ -286,8 +287,8 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 		if groups != nil {
 			m.Flows = config.Set(groups)
 		}
-		var times []float64
-		open, later, begin, end := 0, 0, math.Inf(1), 0.0
+		var times, sofar []float64
+		open, begin, end := 0, math.Inf(1), 0.0
 		for _, f := range n.Flows.All() {
 			if f.Size == 0 || groups != nil && !slices.Contains(groups, f.Group) && !slices.Contains(groups, "*") ||
 				f.Start < m.From || m.To > 0 && f.Start >= m.To ||
@@ -296,8 +297,8 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 			}
 			begin = min(begin, f.Start.Seconds())
 			if !f.Done {
-				if open++; f.Start >= duration {
-					later++
+				if open++; f.Start < duration {
+					sofar = append(sofar, (duration - f.Start).Seconds())
 				}
 				continue
 			}
@@ -327,29 +328,53 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 			}
 			is("completion", "", float64(ended)/(end-begin), false)
 			is("fct", "", sum/float64(ended), false)
-			begun := ended + open - later
-			for stat, p := range map[string]int{"min": 0, "p50": 500, "p95": 950, "p99": 990, "p999": 999, "max": 1000} {
-				at := max(0, (begun*p+999)/1000-1)
-				if never := at >= ended; never {
-					is("fct", stat, 0, true)
-				} else {
-					is("fct", stat, times[at], false)
-				}
+			for stat, p := range map[string]int64{"min": 0, "p50": 500, "p95": 950, "p99": 990, "p999": 999, "max": 1000} {
+				want := sharesUntil(times, sofar, big.NewRat(p, 1000))
+				is("fct", stat, want, math.IsInf(want, 1))
 			}
 		}
 		m.Name, m.Do = "m", config.Set("fct")
 		w.e.Measure.Metrics = []experiment.Metric{*m, {Name: "n", Do: config.Set("completed")}}
 		notes, want := w.Unfinished(), []string(nil)
-		if begun := open - later + ended; open > later {
-			note := fmt.Sprintf("%d of %d flows of m had not ended at the end of the run, ", open-later, begun)
+		if begun := ended + len(sofar); len(sofar) > 0 {
+			note := fmt.Sprintf("%d of %d flows of m had not ended at the end of the run, ", len(sofar), begun)
 			want = append(want, note+"and are not in it")
-		} else if begun == 0 && later > 0 {
-			want = append(want, fmt.Sprintf("m has no value: none of its flows, %d, began in the %v of the run", later, duration))
+		} else if begun == 0 && open > 0 {
+			want = append(want, fmt.Sprintf("m has no value: none of its flows, %d, began in the %v of the run", open, duration))
 		}
 		if !slices.Equal(notes, want) {
 			t.Fatalf("%q, not %q", notes, want)
 		}
 	})
+}
+
+// sharesUntil is the first of some times by which a part of all shares has come, infinite if there is none: each time has
+// an equal share at first, and an open one gives its own to those that are longer.
+func sharesUntil(ended, open []float64, part *big.Rat) float64 {
+	all := slices.Concat(ended, open)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	one := func(list []float64, at float64) (n int64) {
+		for _, x := range list {
+			if x == at {
+				n++
+			}
+		}
+		return n
+	}
+	left := int64(len(ended) + len(open))
+	share, sum := big.NewRat(1, left), new(big.Rat) // of each that is left
+	for _, at := range all {
+		n, k := one(ended, at), one(open, at)
+		sum.Add(sum, new(big.Rat).Mul(share, big.NewRat(n, 1)))
+		if n > 0 && sum.Cmp(part) >= 0 {
+			return at
+		}
+		if left -= n + k; left > 0 {
+			share.Mul(share, big.NewRat(left+k, left))
+		}
+	}
+	return math.Inf(1)
 }
 
 // counting is a switch each of whose numbers says what it is of: its kind, the port and the priority.

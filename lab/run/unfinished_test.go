@@ -31,7 +31,7 @@ measure: {sample: 10us, metrics: [{name: x, `+c.metric+`}]}
 		i := slices.IndexFunc(r.notes, func(n string) bool { return strings.Contains(n, "had not ended") })
 		end := "are not in it"
 		if strings.Contains(c.metric, "p99") {
-			end = "are taken for slower than all that had"
+			end = "are counted as longer than they had taken by then"
 		}
 		if i >= 0 && !strings.HasSuffix(r.notes[i], end) {
 			t.Errorf("%s of %s: %q", c.metric, c.flows, r.notes[i])
