@@ -86,7 +86,7 @@ func reportCommand() *cobra.Command {
 	f.StringVar(&compare, "compare", "", "Also compare verdicts and traces with those in this `file`, and fail if any differs")
 	f.BoolVar(&update, "update", false, "Write the file of --compare instead")
 	f.StringVar(&against, "against", "", "Also compare verdicts and traces with reproduction.json in this `folder`, and fail if any differs")
-	f.BoolVar(&some, "some", false, "Compare only what ran, with --against")
+	f.BoolVar(&some, "some", false, "Leave out experiments that did not run, with --against")
 	f.BoolVar(&keepUnfinished, "keep", false, "Keep what reproduction.json of --reproduction has of experiments that were not run, except notes")
 	f.BoolVar(&unexplained, "allow-unexplained", false, "Allow claims that differ or are contradicted without a note that says why, with --reproduction")
 	return c

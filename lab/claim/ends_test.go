@@ -429,3 +429,41 @@ func TestNeverByNeverHasNoBounds(t *testing.T) {
 		}
 	}
 }
+
+// The same flows at another value of a sweep are compared as those of another scheme are: what did not end is later than
+// what did. Of another metric's, which may have begun at another time, nothing is known.
+func TestNeverAtAnotherValueOfASweep(t *testing.T) {
+	never := stat.Never
+	r := &run.Result{Runs: []run.Run{{Scheme: "a", Invariants: run.Invariants{ConservationOK: true}}}}
+	for metric, v := range map[string][]float64{"fct@1": {1, 1, 2}, "fct@2": {never, never, 3}, "late": {never, never, 3}} {
+		var list []*float64
+		for _, x := range v {
+			list = append(list, run.Finite(x))
+		}
+		r.Runs[0].SetSamples(metric, list)
+	}
+	e := unwatched(t)
+	e.Measure.Metrics = append(e.Measure.Metrics, experiment.Metric{Name: "late", Do: config.Set("fct")})
+	for _, c := range []struct {
+		metric, over string
+		bound        experiment.Bound
+		number       float64
+		want         Verdict
+	}{
+		{"fct@1", "fct@2", experiment.AtMost, 1, Holds},
+		{"fct@1", "fct@2", experiment.AtMost, 0.3, Contradicted},
+		{"fct@2", "fct@1", experiment.AtLeast, 1, Holds},
+		{"fct@2", "fct@1", experiment.AtLeast, 2, Contradicted},
+		{"fct@1", "late", experiment.AtMost, 1, Contradicted},
+		{"late", "fct@1", experiment.AtLeast, 1, Contradicted},
+	} {
+		p := experiment.Part{Schemes: []string{"a"}, Metric: c.metric, Over: c.over, Bound: c.bound, Limit: &c.number}
+		m := judge(e, &experiment.Claim{ID: "c", Part: p}, r).Measurement
+		if m.Verdict != c.want {
+			t.Errorf("%s by %s, %s %v: %s, %s", c.metric, c.over, c.bound, c.number, m.Says(), m.Ours())
+		}
+		if again := again(t, m, &p); again.Verdict != m.Verdict {
+			t.Errorf("%s by %s: judged again it is %s", c.metric, c.over, again.Says())
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"photon/lab/experiment"
 	"photon/lab/run"
@@ -181,7 +182,7 @@ func measure(e *experiment.Experiment, p *experiment.Part, r *run.Result) Measur
 			x.until(end)
 		}
 		x.never = slices.Contains(x.v, stat.Never)
-		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && p.Over != "" && x.watched == 0)
+		m.Unknown = m.Unknown || x.never && (!e.MayBeLate(metric) || i == 1 && apart(p) && x.watched == 0)
 		all = append(all, x)
 	}
 	m.Unknown = m.Unknown || len(all) == 2 && senseless(all[0].v, all[1].v)
@@ -197,6 +198,14 @@ type sampled struct {
 	never   bool    // with some of them it never happened
 	watched float64 // for so long it was waited for; 0: it is not known
 	event   bool    // 1 or 0: whether a run had it
+}
+
+// apart reports whether a part compares two metrics, and not one of two schemes or at two values of a sweep: what they are
+// of need not have begun at one time.
+func apart(p *experiment.Part) bool {
+	metric, _, _ := strings.Cut(p.Metric, "@")
+	over, _, _ := strings.Cut(p.Over, "@")
+	return p.Over != "" && metric != over
 }
 
 // until takes what lasted to the end of a watch for what did not end.
@@ -369,7 +378,7 @@ func lateness(p *experiment.Part, samples []sampled, all []int) (least, most *fl
 		}
 	}
 	if a, b := samples[0], samples[1]; a.never && statistic(p, b, all) > 0 {
-		known := a.watched > 0 || p.Over != ""
+		known := a.watched > 0 || apart(p)
 		at := a.watched
 		if !known {
 			at = last * later

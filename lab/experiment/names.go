@@ -135,7 +135,7 @@ func (e *Experiment) checkGroups() error {
 func (e *Experiment) checkLines() error {
 	lines := e.probes()
 	if e.Measure.Kind.IsSet() {
-		lines = append(lines, "aggregate_rate_bps", "queue_bytes", "allowed_bps")
+		lines = append(lines, dynamicsColumns...)
 	}
 	for _, p := range e.Plots {
 		for _, name := range p.Lines {

@@ -27,6 +27,9 @@ func (e *Experiment) checkNames() error {
 			return err
 		}
 	}
+	if err := e.checkColumns(); err != nil {
+		return err
+	}
 	if e.Measure.Kind.IsSet() {
 		for _, n := range DynamicsMetrics {
 			seen["metric"+n] = true
@@ -45,6 +48,32 @@ func (e *Experiment) checkNames() error {
 	for _, s := range e.Quick.Schemes {
 		if keys := e.SchemeKeys(); !slices.Contains(keys, s) {
 			return &ofKey{[]string{"quick", "schemes"}, fmt.Errorf("quick: there is no scheme %q here (%s)", s, others(s, keys))}
+		}
+	}
+	return nil
+}
+
+// dynamicsColumns are those of a series that the measurement dynamics makes; the last has one for each flow.
+var dynamicsColumns = []string{"aggregate_rate_bps", "queue_bytes", "allowed_bps"}
+
+// checkColumns finds probes whose columns cannot be told from others of the series.
+func (e *Experiment) checkColumns() error {
+	is := func(name, of string) bool { return name == of || strings.HasPrefix(name, of+".") }
+	for i := range e.Measure.Probes {
+		p := &e.Measure.Probes[i]
+		if p.Name == "time_s" {
+			return at(p.Kind, "probe %s would be taken for the column of times, time_s", p.Name)
+		}
+		for k := range e.Measure.Probes {
+			if other := e.Measure.Probes[k].Name; k != i && is(p.Name, other) {
+				return at(p.Kind, "probe %s would be taken for a column of %s: columns are called %[2]s and %[2]s.1",
+					p.Name, other)
+			}
+		}
+		for _, other := range dynamicsColumns {
+			if e.Measure.Kind.IsSet() && is(p.Name, other) {
+				return at(p.Kind, "probe %s would be taken for a column of dynamics, %s", p.Name, other)
+			}
 		}
 	}
 	return nil

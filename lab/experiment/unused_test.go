@@ -81,6 +81,17 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, want string }{
 		{"name: got,", "name: queue,", "x.yaml:15: probe queue is there twice"},
+		{"name: got,", "name: queue.1,",
+			"x.yaml:15: probe queue.1 would be taken for a column of queue: columns are called queue and queue.1"},
+		{"name: queue,", "name: got.S0>H4,",
+			"x.yaml:14: probe got.S0>H4 would be taken for a column of got: columns are called got and got.1"},
+		{"name: queue,", "name: time_s,", "x.yaml:14: probe time_s would be taken for the column of times, time_s"},
+		{"sample: 10us\n  probes:\n  - {name: queue,", "sample: 10us\n  kind: dynamics\n  from: S0\n  to: H4\n" +
+			"  steady: {from: 1ms, to: 2ms}\n  queue: {from: 1ms, to: 2ms}\n  probes:\n  - {name: queue_bytes,",
+			"x.yaml:19: probe queue_bytes would be taken for a column of dynamics, queue_bytes"},
+		{"sample: 10us\n  probes:\n  - {name: queue,", "sample: 10us\n  kind: dynamics\n  from: S0\n  to: H4\n" +
+			"  steady: {from: 1ms, to: 2ms}\n  queue: {from: 1ms, to: 2ms}\n  probes:\n  - {name: allowed_bps.1,",
+			"x.yaml:19: probe allowed_bps.1 would be taken for a column of dynamics, allowed_bps"},
 		{"name: p99,", "name: q,", "x.yaml:18: metric q is there twice"},
 		{"name: got,", `name: "g t",`, `x.yaml:15: probe "g t": it needs a name, without blanks, commas and @`},
 		{"{name: p99, ", "{", `x.yaml:18: metric "": it needs a name, without blanks, commas and @`},

@@ -117,7 +117,7 @@ func scaled(v *float64, per float64) float64 {
 func (c *charter) cdf(p *experiment.Plot, r *claim.Judged) []*web.Chart {
 	value := r.Shown(c.e)
 	var all []float64
-	ch := &web.Chart{Kind: "cdf", Y: "part of flows", Note: sentence([]string{atValue(c.e, value)})}
+	ch := &web.Chart{Kind: "cdf", Y: "part of flows that ended", Note: sentence([]string{atValue(c.e, value)})}
 	var times [][]float64
 	for _, run := range r.Runs {
 		completion := r.Completion(run.Scheme, value, p.FCT)
