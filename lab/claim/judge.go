@@ -138,14 +138,6 @@ func (m *Measurement) number(v *float64) float64 {
 	return stat.Never
 }
 
-// above is the upper end of an interval; null has no end above, whatever was measured.
-func (m *Measurement) above(v *float64) float64 {
-	if v == nil {
-		return math.Inf(1)
-	}
-	return *v
-}
-
 // worseThan reports whether a measurement rather than another decides a claim: its verdict is worse or, of two of one
 // verdict, nothing is said in its favour.
 func (m *Measurement) worseThan(other *Measurement) bool {
@@ -503,7 +495,7 @@ func (est *estimated) judge(p *experiment.Part, m *Measurement) {
 // the interval has it.
 func (m *Measurement) Undecided() bool {
 	if m.Paper != nil && m.Bound == "" && m.Verdict == Differs && len(m.Interval) == 2 {
-		return m.number(m.Interval[0]) <= *m.Paper && *m.Paper <= m.above(m.Interval[1])
+		return m.number(m.Interval[0]) <= *m.Paper && *m.Paper <= m.number(m.Interval[1])
 	}
 	if m.Limit == nil || m.Bound == "" || m.Verdict != Contradicted || m.Unknown {
 		return false
