@@ -8,12 +8,10 @@ import (
 	"math"
 	"time"
 
-	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
 	"photon/lab/topology"
-	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry/node"
 	"photon/units"
@@ -25,7 +23,7 @@ func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed,
 	if err != nil {
 		return nil, err
 	}
-	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}}
+	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}, patience: drainTime}
 	if err := b.start(ctx, t, use, seed); err != nil {
 		return nil, errors.Join(err, b.Stop())
 	}
@@ -66,10 +64,11 @@ type Run struct {
 	begin units.Time             // this machine's
 	skew  units.Time
 
-	network    *build.Network
-	unbalanced string
-	notes      []string
-	final      []node.Info
+	network       *build.Network
+	unbalanced    string
+	notes         []string
+	before, final counted       // what nodes have counted until the run begins, and in all
+	patience      time.Duration // frames may move for so long after a run
 }
 
 // start has every node there, with the scheme, and waits until the switches know
@@ -225,8 +224,6 @@ const (
 	startLead        = time.Second
 	startLeadPerNode = 200 * time.Millisecond // more for every node
 	startLeadFactor  = 4                      // more, as often the time that the first requests took
-	// arrivalTime is waited from the end until counters are read, so that frames on their way arrive.
-	arrivalTime = 300 * time.Millisecond
 	// stopTime is how long stopping the flows of a run that failed may take.
 	stopTime = 5 * time.Second
 )
@@ -255,6 +252,9 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 			b.stopFlows(ctx)
 		}
 	}()
+	if b.before, err = b.settled(ctx); err != nil {
+		return err
+	}
 	asked := time.Now()
 	if err := b.checkIdle(ctx); err != nil {
 		return err
@@ -321,7 +321,6 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	time.Sleep(arrivalTime)
 	return nil
 }
 
@@ -356,10 +355,18 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := node.Node(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", node.Name, err)
-		}
+		recordings, ports = append(recordings, rec), append(ports, node.Port)
+	}
+	final, err := b.settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if final.moving {
+		b.notes = append(b.notes, fmt.Sprintf("frames of lossless priorities still moved %v after the end: "+
+			"whether some did not arrive at the other end of their link is not known", b.patience))
+	}
+	for i, node := range b.nodes {
+		after := &final.late[i]
 		for _, port := range node.Port {
 			if was := node.Info.Ports[port]; port >= len(after.Ports) || after.Ports[port] != was {
 				return nil, fmt.Errorf("%s: port %s was removed during the run: what it did is not known", node.Name, was)
@@ -369,10 +376,9 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 			b.unbalanced = after.Balanced
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s", node.Name, after.Balanced))
 		}
-		b.final = append(b.final, after)
-		recordings, ports = append(recordings, rec), append(ports, node.Port)
 	}
-	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.final)
+	b.final = final
+	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.final.late)
 	return b.network, nil
 }
 
@@ -426,66 +432,4 @@ func (b *Run) Results(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Lost is how many frames of lossless priorities were discarded by nodes, dropped
-// before them, or did not arrive at the other end of a link; hops is how many did.
-func (b *Run) Lost() (lost, hops uint64) {
-	lossless := b.e.Parameters.LosslessMask()
-	for i, node := range b.nodes {
-		for port, end := range b.plan.Nodes[i].Ends {
-			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
-			peer := b.nodes[end.Node]
-			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.final[end.Node].Stats.Ports[peer.Port[end.Port]]
-			was, is := losses(before), losses(after)
-			for prio := range pfc.Classes {
-				if lossless>>prio&1 == 0 {
-					continue
-				}
-				arrived := after.RxFrames[prio] - before.RxFrames[prio]
-				sent := sentAfter.TxFrames[prio] - sentBefore.TxFrames[prio]
-				hops += arrived
-				lost += is[prio] - was[prio]
-				if sent > arrived {
-					lost += sent - arrived
-				}
-			}
-		}
-		if was, is := node.Info.Missed, b.final[i].Missed; is > was { // less: another port was removed
-			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, is-was))
-		}
-	}
-	return lost, hops
-}
-
-// outOfOrder is no loss where it is noticed: a packet before was lost, which is counted there, or its sender waited too
-// long for an acknowledgement, and sent again what had come.
-const outOfOrder = fabric.DropSequence
-
-// losses are the frames that a port discarded, by priority, but for those that came out of order.
-func losses(p *fabric.PortStats) [pfc.Classes]uint64 {
-	sum := p.Discarded()
-	for prio := range sum {
-		sum[prio] -= p.Discards[outOfOrder][prio]
-	}
-	return sum
-}
-
-// FirstLoss says where a node discarded frames of a lossless priority, and why; when, its own log says. It is
-// empty if none did.
-func (b *Run) FirstLoss() string {
-	lossless := b.e.Parameters.LosslessMask()
-	for i, node := range b.nodes {
-		for port := range b.plan.Nodes[i].Ends {
-			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
-			for why := range fabric.Reasons {
-				for prio := range pfc.Classes {
-					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 && why != outOfOrder {
-						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when", node.Name, node.Port[port], prio, n, why)
-					}
-				}
-			}
-		}
-	}
-	return ""
 }

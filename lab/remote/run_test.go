@@ -48,6 +48,7 @@ measure:
 type bed struct {
 	nodes map[string]*fake
 	set   func(name string, f *fake) // what is unusual of a node; nil: nothing
+	asked func()                     // before a node says what it has counted; nil: nothing happens
 }
 
 // fake is a node of it.
@@ -67,12 +68,16 @@ type fake struct {
 	died    error
 	ended   bool
 	jams    error // when it is let go
+	asked   func()
 }
 
 func (b *bed) Covers([]string) error { return nil }
 
 func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running, error) {
-	f := &fake{Spec: w, ports: map[string]string{}}
+	f := &fake{Spec: w, ports: map[string]string{}, asked: b.asked}
+	if f.asked == nil {
+		f.asked = func() {}
+	}
 	f.info = node.Info{Name: w.Name, Switch: w.Switch, Lossless: 1 << 3, Payload: 1000}
 	if w.Switch {
 		f.info.Thresholds = make([][pfc.Classes]pfc.Thresholds, 3)
@@ -94,15 +99,21 @@ func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running
 	if b.set != nil {
 		b.set(w.Name, f)
 	}
-	r.Info = f.info
 	if b.nodes == nil {
 		b.nodes = map[string]*fake{}
 	}
 	b.nodes[w.Name] = f
+	r.Info, _ = f.Node(context.Background())
 	return r, nil
 }
 
-func (f *fake) Node(context.Context) (node.Info, error) { return f.info, nil }
+func (f *fake) Node(context.Context) (node.Info, error) {
+	f.asked()
+	info := f.info
+	info.Stats.Ports = slices.Clone(info.Stats.Ports)
+	return info, nil
+}
+
 func (f *fake) SetScheme(_ context.Context, s node.Scheme) error {
 	f.schemes++
 	f.scheme = s
@@ -349,7 +360,7 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 		}, 0, ""},
 		{"a packet is lost on a link, and the next is out of order", func(h2, s0 *fabric.PortStats) {
 			h2.Discards[fabric.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 2
-		}, 1, ""},
+		}, 1, "1 frames of priority 3 left S0 and did not come to H2"},
 		{"headroom", func(_, s0 *fabric.PortStats) { s0.Discards[fabric.DropHeadroom][3] = 2 }, 2, "S0, port 2, priority 3: 2 frames (headroom)"},
 		{"lossy", func(_, s0 *fabric.PortStats) { s0.Discards[fabric.DropTail][6] = 2 }, 0, ""},
 	} {
@@ -357,7 +368,7 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 			f.info.Stats.Ports = make([]fabric.PortStats, 3)
 		}
 		c.set(&b.nodes["H2"].info.Stats.Ports[0], &b.nodes["S0"].info.Stats.Ports[2])
-		r.final = nil
+		r.final = counted{}
 		if _, err := r.Read(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +383,7 @@ func TestWhatDevicesDrop(t *testing.T) {
 	b := &bed{set: func(_ string, f *fake) { f.info.Missed = 10 }}
 	r := over(t, b)
 	for missed, want := range map[uint64][]string{10: nil, 3: nil, 17: {"S0: its devices dropped 7 frames"}} {
-		r.notes, r.final = nil, nil
+		r.notes, r.final = nil, counted{}
 		b.nodes["S0"].info.Missed = missed
 		if _, err := r.Read(context.Background()); err != nil {
 			t.Fatal(err)
