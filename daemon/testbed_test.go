@@ -74,6 +74,21 @@ func TestRecordingIsKnown(t *testing.T) {
 	}
 }
 
+// A node that did not poll for a while takes the samples that are due all at once, and says so.
+func TestLateSamples(t *testing.T) {
+	n, w := bed(t)
+	if err := n.Watch(node.Watch{From: w.now, Every: node.WatchTick, Samples: 6}); err != nil {
+		t.Fatal(err)
+	}
+	begin := w.now
+	for _, c := range []struct{ ticks, late units.Time }{{1, 0}, {4, 2}, {5, 2}, {6, 2}} {
+		w.tick(begin + c.ticks*node.WatchTick)
+		if got := n.Recorded().Late; got != c.late*node.WatchTick {
+			t.Errorf("after %d ticks: %v late", c.ticks, got)
+		}
+	}
+}
+
 // What is recorded of an agent is what its host and the list of its flows say at the same instant, and begins with what
 // they said when it was ordered. A flow that is not there is one line.
 func TestRecordingsOfAnAgent(t *testing.T) {

@@ -52,6 +52,9 @@ func (b *Run) Notes() []string { return b.notes }
 // Skew bounds how far the nodes' clocks are apart.
 func (b *Run) Skew() units.Time { return b.skew }
 
+// Late is by how much the nodes took samples after their time, at most.
+func (b *Run) Late() units.Time { return b.late }
+
 // Run is a run on a testbed.
 type Run struct {
 	e     *experiment.Experiment
@@ -63,6 +66,7 @@ type Run struct {
 	first []uint64               // by node: number of the first of them
 	begin units.Time             // this machine's
 	skew  units.Time
+	late  units.Time // by how much a node took a sample after its time, at most
 
 	network       *build.Network
 	unbalanced    string
@@ -350,12 +354,20 @@ func (b *Run) queuePair(flow int) uint32 {
 func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 	var recordings []node.Recording
 	var ports [][]int
+	latest := ""
 	for _, node := range b.nodes {
 		rec, err := b.recorded(ctx, node)
 		if err != nil {
 			return nil, err
 		}
 		recordings, ports = append(recordings, rec), append(ports, node.Port)
+		if rec.Late > b.late {
+			b.late, latest = rec.Late, node.Name
+		}
+	}
+	if b.late >= b.e.Measure.Sample {
+		b.notes = append(b.notes, fmt.Sprintf("%s took samples up to %v late: it did not poll meanwhile, "+
+			"and samples of that time are alike", latest, b.late.Duration().Round(time.Microsecond)))
 	}
 	final, err := b.settled(ctx)
 	if err != nil {

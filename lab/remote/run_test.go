@@ -67,6 +67,7 @@ type fake struct {
 	stopped []uint64
 	died    error
 	ended   bool
+	late    units.Time
 	jams    error // when it is let go
 	asked   func()
 }
@@ -147,7 +148,7 @@ func (f *fake) Watch(_ context.Context, w node.Watch) error {
 }
 
 func (f *fake) Recorded(context.Context) (node.Recording, error) {
-	r := node.Recording{Done: true, From: f.watched.From}
+	r := node.Recording{Done: true, From: f.watched.From, Late: f.late}
 	if f.other {
 		r.From++
 	}
@@ -317,6 +318,27 @@ func TestRecordingOfAnother(t *testing.T) {
 	const want = "H1 has not recorded this experiment: "
 	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
+	}
+}
+
+// A node that did not poll for longer than a sample says the same of several: the report names the worst.
+func TestSamplesThatCameLate(t *testing.T) {
+	for _, c := range []struct {
+		s0, h2 units.Time
+		want   []string
+	}{
+		{999 * units.Microsecond, 0, nil},
+		{2 * units.Millisecond, 7 * units.Second, []string{
+			"H2 took samples up to 7s late: it did not poll meanwhile, and samples of that time are alike"}},
+	} {
+		b := &bed{set: func(name string, f *fake) { f.late = map[string]units.Time{"S0": c.s0, "H2": c.h2}[name] }}
+		r := over(t, b)
+		if _, err := r.Read(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Notes(), c.want) || r.Late() != max(c.s0, c.h2) {
+			t.Errorf("%v: %q", r.Late(), r.Notes())
+		}
 	}
 }
 

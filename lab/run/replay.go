@@ -227,18 +227,12 @@ func Merge(jobs []*Job) (Run, Timing) {
 		if j.result.hash != "" {
 			hashes = append(hashes, j.result.hash)
 		}
-		for _, note := range j.result.notes {
-			if j.Value != "" {
-				note = experiment.Key("", j.Value) + ": " + note
-			}
-			if j.First {
-				r.Notes = append(r.Notes, note)
-			}
-		}
+		r.Notes = j.remarkIn(r.Notes)
 		t.WallSeconds += j.result.timing.WallSeconds
 		t.Dilation = j.result.timing.Dilation
 		t.StretchedSeconds += j.result.timing.StretchedSeconds
 		t.StartSkew = max(t.StartSkew, j.result.timing.StartSkew)
+		t.SampleDelay = max(t.SampleDelay, j.result.timing.SampleDelay)
 		t.LongestGap = max(t.LongestGap, j.result.timing.LongestGap)
 	}
 	for name, list := range perSeed {
@@ -249,6 +243,27 @@ func Merge(jobs []*Job) (Run, Timing) {
 		r.TraceHash = &h
 	}
 	return r, t
+}
+
+// remarkIn adds a run's notes to those of its scheme: with other seeds than the first, only what its nodes did besides,
+// unless it was said already.
+func (j *Job) remarkIn(notes []string) []string {
+	at := ""
+	if j.Value != "" {
+		at = experiment.Key("", j.Value) + ": "
+	}
+	if j.First {
+		for _, note := range slices.Concat(j.result.notes, j.result.remarks) {
+			notes = append(notes, at+note)
+		}
+		return notes
+	}
+	for _, note := range j.result.remarks {
+		if !slices.Contains(notes, at+note) {
+			notes = append(notes, fmt.Sprintf("%sseed %d: %s", at, j.Seed, note))
+		}
+	}
+	return notes
 }
 
 // combineHashes makes one hash of several; of one, itself.

@@ -84,8 +84,10 @@ const (
 // each sample; counters count from the node's start. Done says that it is complete, and
 // From is of the Watch that asked for it, by which that is known again.
 type Recording struct {
-	Done   bool       `json:"done"`
-	From   units.Time `json:"from"`
+	Done bool       `json:"done"`
+	From units.Time `json:"from"`
+	// Late is by how much the latest sample came after its time, since the node polled no sooner: 0 or more.
+	Late   units.Time `json:"late,omitempty"`
 	Begin  []int64    `json:"begin"` // by column, at the start
 	Names  []string   `json:"names"`
 	Values [][]int64  `json:"values"`
