@@ -93,10 +93,8 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		if err != nil {
 			return err
 		}
-		w := nodecontrol.Spec{Name: node.Name, Switch: !node.Host, Scheme: s}
-		for _, end := range node.Ends {
-			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
-		}
+		w := specOf(b.plan, i)
+		w.Scheme = s
 		w.Config = func(device []string, admin string, delay bool, response units.Time) string {
 			return b.config(i, s, device, admin, delay, response)
 		}

@@ -72,7 +72,7 @@ type fake struct {
 	asked   func()
 }
 
-func (b *bed) Covers([]string) error { return nil }
+func (b *bed) Covers([]nodecontrol.Spec) error { return nil }
 
 func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running, error) {
 	f := &fake{Spec: w, ports: map[string]string{}, asked: b.asked}

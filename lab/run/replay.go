@@ -52,7 +52,8 @@ func (j *Job) Name() string {
 // Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
 // one after the other. If ctx ends before the runs do, the error is an
 // Interrupted, and the result, if there is one, is of the schemes all of whose
-// runs have ended.
+// runs have ended. It is the same if a run on a testbed fails, of which none is kept
+// for another time.
 func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, error) {
 	begin := time.Now()
 	uses, err := chooseSchemes(e, o)
@@ -67,7 +68,10 @@ func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, 
 	if err := runAll(ctx, e, o, jobs, view); err != nil {
 		stopped := interrupted(ctx, e, o, jobs)
 		if stopped == nil {
-			return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+			stopped = fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+			if o.Testbed == nil {
+				return nil, stopped
+			}
 		}
 		uses, jobs = complete(uses, jobs)
 		if len(uses) == 0 {
