@@ -111,6 +111,7 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 			return err
 		}
 		b.noteTimes(i, n)
+		b.noteLossy(i, n)
 		for _, besides := range n.Info.Besides {
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s, unlike the experiment's", n.Name, besides))
 		}
@@ -160,6 +161,41 @@ func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 				fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
 		}
 	}
+}
+
+// noteLossy remarks what becomes of acknowledgements and CNPs otherwise than in the experiment: their priorities at
+// agents that ran already, and what switches hold of lossy priorities. A node that says nothing of it is of an older
+// photon.
+func (b *Run) noteLossy(i int, n *nodecontrol.Running) {
+	p, info := &b.e.Parameters, &n.Info
+	remark := func(what string, is, want any) {
+		if is != want {
+			b.notes = append(b.notes, fmt.Sprintf("%s: %s %v, the experiment's %v", n.Name, what, is, want))
+		}
+	}
+	cnp := build.CNPDSCP >> 3
+	if are := info.Priorities; are != nil {
+		remark("the priority of its acknowledgements is", are.Ack, p.AckPriority.Value.Or(cnp))
+		remark("the priority of its CNPs is", are.CNP, cnp)
+	}
+	if info.LossyQueue == 0 {
+		return
+	}
+	remark("a queue of a lossy priority holds", info.LossyQueue, p.LossyQueue.Value.Or(units.MB))
+	for _, port := range n.Port {
+		if port < len(info.LossyIngress) {
+			what := fmt.Sprintf("the limit of lossy frames that came through %s is", info.Ports[port])
+			remark(what, limitText(info.LossyIngress[port]), limitText(p.LossyIngress.Value.V))
+		}
+	}
+}
+
+// limitText is a limit; 0: there is none.
+func limitText(limit units.Size) string {
+	if limit == 0 {
+		return "none"
+	}
+	return limit.String()
 }
 
 // schemeIn resolves a scheme's parameters for a network, and says what recipes may know of it besides.
