@@ -97,6 +97,25 @@ func (b *Run) vanished(i, port, prio int) (lost, arrived uint64) {
 	return lost, arrived
 }
 
+// since is what nodes say after the run, with those counters since its begin of which a report speaks.
+func (b *Run) since() (all []node.Info) {
+	for i, info := range b.final.late {
+		info.Stats.Ports = slices.Clone(info.Stats.Ports)
+		for _, at := range b.nodes[i].Port {
+			p, was := &info.Stats.Ports[at], &b.before.late[i].Stats.Ports[at]
+			for prio := range pfc.Classes {
+				p.CNMs[prio] -= was.CNMs[prio]
+				p.CNPs[prio] -= was.CNPs[prio]
+				for why := range p.Discards {
+					p.Discards[why][prio] -= was.Discards[why][prio]
+				}
+			}
+		}
+		all = append(all, info)
+	}
+	return all
+}
+
 // Lost is how many frames of lossless priorities were discarded by nodes, dropped
 // before them, or did not arrive at the other end of a link; hops is how many did.
 func (b *Run) Lost() (lost, hops uint64) {

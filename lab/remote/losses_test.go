@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"photon/fabric"
 )
 
 // Frames that are on their way while counters are read, one node after the other, are not lost: neither those of the
@@ -58,5 +60,26 @@ func TestOthersSendForEver(t *testing.T) {
 		"whether some did not arrive at the other end of their link is not known"
 	if lost, _ := r.Lost(); lost != 0 || r.FirstLoss() != "" || len(r.notes) != 1 || r.notes[0] != want {
 		t.Errorf("%d lost, %q, %q", lost, r.FirstLoss(), r.notes)
+	}
+}
+
+// A switch that ran before has sent notifications and discarded frames of other runs, of which a report says nothing.
+func TestCountersOfEarlierRuns(t *testing.T) {
+	b := &bed{set: func(name string, f *fake) {
+		if name == "S0" {
+			p := &f.info.Stats.Ports[2]
+			p.CNMs[3], p.CNPs[3], p.Discards[fabric.DropUnknown][3] = 100, 200, 300
+		}
+	}}
+	r := over(t, b)
+	b.nodes["S0"].info.Stats.Ports[2].CNPs[3] += 7
+	n, err := r.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, _ := r.plan.Find("S0")
+	p := n.Switches[i].Stats(0).Ports[2]
+	if p.CNMs[3] != 0 || p.CNPs[3] != 7 || p.Discards[fabric.DropUnknown][3] != 0 {
+		t.Errorf("%d CNMs, %d CNPs, %d discarded", p.CNMs[3], p.CNPs[3], p.Discards[fabric.DropUnknown][3])
 	}
 }

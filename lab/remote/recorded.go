@@ -224,7 +224,7 @@ func (s *recordedSwitch) Marked(port, prio int) (ce, ue uint64) {
 	return uint64(s.counter("marked.%d.%d", s.port[port], prio)), uint64(s.counter("ue.%d.%d", s.port[port], prio))
 }
 
-// Stats are those of the experiment's ports, since the switch started.
+// Stats are those of the experiment's ports: peaks since the switch started, and what Run counts since the run began.
 func (s *recordedSwitch) Stats(units.Time) (st fabric.Stats) {
 	for _, port := range s.port {
 		st.Ports = append(st.Ports, s.after.Ports[port])

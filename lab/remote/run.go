@@ -424,7 +424,7 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 		}
 	}
 	b.final = final
-	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.final.late)
+	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.since())
 	return b.network, nil
 }
 

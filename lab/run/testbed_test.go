@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func (o *obliging) Start(ctx context.Context, w nodecontrol.Spec) (*nodecontrol.
 	n.info = node.Info{Name: w.Name, Switch: w.Switch, Lossless: 1 << 3, Payload: 1000}
 	n.info.Thresholds = make([][pfc.Classes]pfc.Thresholds, 3)
 	n.info.Stats.Ports = make([]fabric.PortStats, 3)
+	n.info.Stats.Ports[0].Ingress.Peak[3] = 20_000 // of an experiment before
 	if !w.Switch {
 		i := int(w.Name[1] - '0' + 1) // the switch is the first node
 		n.info.IP, n.info.MAC = topology.IP(i), topology.MAC(i, 0)
@@ -106,6 +108,10 @@ measure: {sample: 1ms, metrics: [{name: ended, do: completed, flows: [long]}]}
 	}
 	if r == nil || len(r.Runs) != 1 || r.Runs[0].Scheme != "none" {
 		t.Errorf("a node failed: %+v", r)
+	}
+	const note = "no PAUSE was sent: XOFF is 16KB"
+	if r != nil && !slices.Contains(r.Runs[0].Notes, note) {
+		t.Errorf("%q", r.Runs[0].Notes)
 	}
 	if r, err := run(&obliging{fails: "none"}, t.Context()); err == nil || r != nil {
 		t.Errorf("nothing has ended: %+v, %v", r, err)
