@@ -25,7 +25,10 @@ func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed,
 	}
 	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}, patience: drainTime}
 	if err := b.start(ctx, t, use, seed); err != nil {
-		return nil, errors.Join(err, b.Stop())
+		if why := b.Stop(); why != nil {
+			err = fmt.Errorf("%w; %w", err, why)
+		}
+		return nil, err
 	}
 	return b, nil
 }
@@ -288,6 +291,7 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 	defer func() {
 		if err != nil {
 			b.stopFlows(ctx)
+			err = b.cause(err)
 		}
 	}()
 	if b.before, err = b.settled(ctx); err != nil {
@@ -362,6 +366,17 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 	return nil
 }
 
+// cause is why a run failed: a node that was started for it has ended, which nobody learns who only finds no answer, or
+// err.
+func (b *Run) cause(err error) error {
+	for _, n := range b.nodes {
+		if why := n.Ended(); why != nil {
+			return fmt.Errorf("%s: %w", n.Name, why)
+		}
+	}
+	return err
+}
+
 // stopFlows ends what was ordered, also when the user has ended the run. A node that does not answer
 // sends its flows to their end.
 func (b *Run) stopFlows(ctx context.Context) {
@@ -385,7 +400,12 @@ func (b *Run) queuePair(flow int) uint32 {
 }
 
 // Read fetches what the nodes have recorded and makes a network of it.
-func (b *Run) Read(ctx context.Context) (*build.Network, error) {
+func (b *Run) Read(ctx context.Context) (_ *build.Network, err error) {
+	defer func() {
+		if err != nil {
+			err = b.cause(err)
+		}
+	}()
 	var recordings []node.Recording
 	var ports [][]int
 	latest := ""

@@ -310,6 +310,32 @@ func TestNodeEnds(t *testing.T) {
 	}
 }
 
+// A node that ended before its recording was read is the cause, and not that nobody answers where it was.
+func TestNodeEndsBeforeItIsRead(t *testing.T) {
+	b := &bed{}
+	r := over(t, b)
+	b.nodes["H1"].other = true
+	b.nodes["S0"].died = errors.New("it has ended: no memory")
+	if _, err := r.Read(context.Background()); err == nil || err.Error() != "S0: it has ended: no memory" {
+		t.Error(err)
+	}
+}
+
+// What goes wrong at the start, and when the nodes that run are let go, is one line.
+func TestStartFailsInOneLine(t *testing.T) {
+	b := &bed{set: func(name string, f *fake) {
+		if name == "S0" {
+			f.jams = errors.New("S0: no memory")
+		} else {
+			f.info.Payload = 900
+		}
+	}}
+	const want = "H0: its payload is 900B, the experiment's 1KB; S0: no memory"
+	if _, err := started(t, b); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
+
 // A node that was restarted meanwhile, or that another experiment used, has not recorded this one.
 func TestRecordingOfAnother(t *testing.T) {
 	b := &bed{}

@@ -222,7 +222,7 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 		select {
 		case failed := <-r.ended:
 			r.ended <- failed
-			return fmt.Errorf("it does not start: %s", r.log.tail())
+			return fmt.Errorf("it does not start: %s", r.words(failed))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
@@ -292,12 +292,24 @@ func (r *running) At(here units.Time) units.Time { return here + r.offset }
 // Skew bounds how wrong At is.
 func (r *running) Skew() units.Time { return r.skew }
 
+// words are why a node that was started here has ended: what it said last, or the signal that ended it, of which it
+// could say nothing.
+func (r *running) words(failed error) string {
+	var exit *exec.ExitError
+	if errors.As(failed, &exit) {
+		if status, is := exit.Sys().(syscall.WaitStatus); is && status.Signaled() {
+			return fmt.Sprintf("signal %d (%v)", status.Signal(), status.Signal())
+		}
+	}
+	return r.log.tail()
+}
+
 // Ended implements nodecontrol.Control.
 func (r *running) Ended() error {
 	select {
 	case failed := <-r.ended:
 		r.ended <- failed
-		return fmt.Errorf("it has ended: %s", r.log.tail())
+		return fmt.Errorf("it has ended: %s", r.words(failed))
 	default:
 		return nil
 	}
@@ -319,7 +331,7 @@ func (r *running) Stop() error {
 	select {
 	case err := <-r.ended:
 		if err != nil {
-			return fmt.Errorf("%s: %s", r.Name, r.log.tail())
+			return fmt.Errorf("%s: %s", r.Name, r.words(err))
 		}
 		return nil
 	case <-time.After(patience):

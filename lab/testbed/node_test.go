@@ -138,3 +138,25 @@ func TestNodeThatIsNotReached(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A node that somebody kills says nothing of it: its last words are of something else.
+func TestNodeIsKilled(t *testing.T) {
+	t.Setenv(beNode, "1")
+	n, err := start(func(socket string) string { return socket })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := n.Control.(*running)
+	if err := r.child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for n.Ended() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := n.Ended(); err.Error() != "it has ended: signal 9 (killed)" {
+		t.Error(err)
+	}
+	if err := n.Stop(); err == nil || err.Error() != "H0: signal 9 (killed)" {
+		t.Error(err)
+	}
+}
