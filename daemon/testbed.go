@@ -268,7 +268,7 @@ func (t *testbedNode) tick(now units.Time) {
 			r.Values[i] = append(r.Values[i], read(now))
 		}
 		r.n++
-		r.Late = max(r.Late, now-r.next)
+		r.Late = max(r.Late, now-r.next+t.d.world.Behind())
 		r.next += r.w.Every
 		r.Done = r.n == r.w.Samples
 	}

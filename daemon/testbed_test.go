@@ -18,8 +18,11 @@ import (
 // ticking is a world in which time passes when a test says so.
 type ticking struct {
 	*still
-	tick func(now units.Time)
+	tick   func(now units.Time)
+	behind units.Time
 }
+
+func (w *ticking) Behind() units.Time { return w.behind }
 
 func (w *ticking) Every(_ units.Time, do func(now units.Time)) { w.tick = do }
 func (w *ticking) Follow(units.Rebaser)                        {}
@@ -81,7 +84,10 @@ func TestLateSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := w.now
-	for _, c := range []struct{ ticks, late units.Time }{{1, 0}, {4, 2}, {5, 2}, {6, 2}} {
+	for _, c := range []struct{ ticks, behind, late units.Time }{
+		{1, 0, 0}, {2, 3, 3}, {3, 2, 3}, {5, 1, 3}, {6, 7, 7}, // at the fifth the fourth comes, too
+	} {
+		w.behind = c.behind * node.WatchTick
 		w.tick(begin + c.ticks*node.WatchTick)
 		if got := n.Recorded().Late; got != c.late*node.WatchTick {
 			t.Errorf("after %d ticks: %v late", c.ticks, got)
