@@ -63,19 +63,26 @@ func TestOthersSendForEver(t *testing.T) {
 	}
 }
 
-// A switch that ran before has sent notifications and discarded frames of other runs, of which a report says nothing.
+// A switch that ran before has sent notifications and discarded frames of other runs, of which a report says nothing. It
+// says how many frames of lossy priorities this one has lost.
 func TestCountersOfEarlierRuns(t *testing.T) {
 	b := &bed{set: func(name string, f *fake) {
 		if name == "S0" {
 			p := &f.info.Stats.Ports[2]
+			p.Discards[fabric.DropTail][6], p.Discards[fabric.DropUnknown][6] = 50, 60
 			p.CNMs[3], p.CNPs[3], p.Discards[fabric.DropUnknown][3] = 100, 200, 300
 		}
 	}}
 	r := over(t, b)
 	b.nodes["S0"].info.Stats.Ports[2].CNPs[3] += 7
+	b.nodes["S0"].info.Stats.Ports[2].Discards[fabric.DropTail][6] += 4
+	b.nodes["S0"].info.Stats.Ports[2].Discards[fabric.DropIngress][6] += 2
 	n, err := r.Read(context.Background())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if lossy := n.Discarded(); lossy != 6 { // acknowledgements, for example
+		t.Errorf("%d frames of lossy priorities discarded", lossy)
 	}
 	i, _ := r.plan.Find("S0")
 	p := n.Switches[i].Stats(0).Ports[2]

@@ -213,9 +213,11 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed),
 		hops: hops, virtual: s.e.Duration.Seconds(),
-		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()},
-		notes:      slices.Concat(notes(s.e, n, s.use), watch.Unfinished()),
-		remarks:    b.Notes(),
+		invariants: Invariants{
+			LostFrames: lost, Discarded: n.Discarded(), ConservationOK: b.Balanced(), Why: b.FirstLoss(),
+		},
+		notes:   slices.Concat(notes(s.e, n, s.use), watch.Unfinished()),
+		remarks: b.Notes(),
 	}
 	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1,
 		StartSkew: b.Skew().Seconds(), SampleDelay: b.Late().Seconds()}
