@@ -162,8 +162,10 @@ func (b *Run) FirstLoss() string {
 			before, after := b.counts(i, port)
 			for why := range fabric.Reasons {
 				for prio := range pfc.Classes {
-					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 && why != outOfOrder {
-						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when", node.Name, node.Port[port], prio, n, why)
+					n := after.Discards[why][prio] - before.Discards[why][prio]
+					if n > 0 && lossless>>prio&1 != 0 && why != outOfOrder {
+						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when",
+							node.Name, node.Port[port], prio, n, why)
 					}
 				}
 			}

@@ -63,8 +63,8 @@ func TestOthersSendForEver(t *testing.T) {
 	}
 }
 
-// A switch that ran before has sent notifications and discarded frames of other runs, of which a report says nothing. It
-// says how many frames of lossy priorities this one has lost.
+// A switch that ran before has sent notifications and discarded frames of other runs, of which a report says nothing.
+// It says how many frames of lossy priorities this one has lost.
 func TestCountersOfEarlierRuns(t *testing.T) {
 	b := &bed{set: func(name string, f *fake) {
 		if name == "S0" {

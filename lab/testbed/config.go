@@ -113,7 +113,8 @@ func (n *Node) fits(w nodecontrol.Spec) error {
 	}
 	for _, to := range slices.Sorted(maps.Keys(n.Links)) {
 		if !slices.Contains(w.Neighbour, to) {
-			return at(n.Links[to].Line, "links: it has none to %s in the experiment (%s)", to, strings.Join(w.Neighbour, ", "))
+			return at(n.Links[to].Line, "links: it has none to %s in the experiment (%s)",
+				to, strings.Join(w.Neighbour, ", "))
 		}
 	}
 	for _, to := range w.Neighbour {

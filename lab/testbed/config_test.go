@@ -65,7 +65,8 @@ func TestCommands(t *testing.T) {
 	if got := b.command(b.Nodes["A"]); !slices.Equal(got, []string{"ssh", "-F", "cfg", "a", "/opt/photon", "admin-proxy", "--name", "x"}) {
 		t.Error(got)
 	}
-	if err := b.Covers([]nodecontrol.Spec{{Name: "A"}, {Name: "B"}}); err == nil || !strings.Contains(err.Error(), "nodes B are nowhere") {
+	err := b.Covers([]nodecontrol.Spec{{Name: "A"}, {Name: "B"}})
+	if err == nil || !strings.Contains(err.Error(), "nodes B are nowhere") {
 		t.Error(err)
 	}
 }
@@ -73,23 +74,28 @@ func TestCommands(t *testing.T) {
 // Devices and links of nodes that are not what the experiment's nodes are, or lead elsewhere, are mistakes before
 // anything starts: otherwise they would be ignored, or found when other nodes run already.
 func TestNodesThatDoNotFit(t *testing.T) {
-	hosts := []nodecontrol.Spec{{Name: "H0", Neighbour: []string{"S0"}}, {Name: "S0", Switch: true, Neighbour: []string{"H0", "H1"}}}
+	nodes := []nodecontrol.Spec{
+		{Name: "H0", Neighbour: []string{"S0"}}, {Name: "S0", Switch: true, Neighbour: []string{"H0", "H1"}},
+	}
+	const host = "node H0: it is a host, which has a `port:`, and no `links:`"
+	const sw = "node S0: it is a switch, which has `links:`, and no `port:`"
+	const away = "node S0: links: it has none to H2 in the experiment (H0, H1)"
 	for text, want := range map[string]string{
 		"H0: {port: a}\n  S0: {links: {H0: a, H1: b}}":                  "",
 		"H0: {name: a}\n  S0: {name: a}":                                "",
 		"H0: {name: a}\n  S0: {name: a, links: {H0: a, H1: b}}":         "",
-		"H0: {links: {S0: a}}\n  S0: {name: a}":                         "bed.yaml: node H0: it is a host, which has a `port:`, and no `links:`",
-		"H0: {netns: a, port: a, links: {S0: a}}\n  S0: {name: a}":      "bed.yaml: node H0: it is a host, which has a `port:`, and no `links:`",
-		"H0: {port: a}\n  S0: {port: a, links: {H0: a, H1: b}}":         "bed.yaml: node S0: it is a switch, which has `links:`, and no `port:`",
-		"H0: {port: a}\n  S0: {port: a}":                                "bed.yaml: node S0: it is a switch, which has `links:`, and no `port:`",
-		"H0: {port: a}\n  S0:\n    links: {H0: a, H1: b,\n      H2: c}": "bed.yaml:5: node S0: links: it has none to H2 in the experiment (H0, H1)",
-		"H0: {port: a}\n  S0: {name: a, links: {H0: a, H1: b, H2: c}}":  "bed.yaml:3: node S0: links: it has none to H2 in the experiment (H0, H1)",
+		"H0: {links: {S0: a}}\n  S0: {name: a}":                         "bed.yaml: " + host,
+		"H0: {netns: a, port: a, links: {S0: a}}\n  S0: {name: a}":      "bed.yaml: " + host,
+		"H0: {port: a}\n  S0: {port: a, links: {H0: a, H1: b}}":         "bed.yaml: " + sw,
+		"H0: {port: a}\n  S0: {port: a}":                                "bed.yaml: " + sw,
+		"H0: {port: a}\n  S0:\n    links: {H0: a, H1: b,\n      H2: c}": "bed.yaml:5: " + away,
+		"H0: {port: a}\n  S0: {name: a, links: {H0: a, H1: b, H2: c}}":  "bed.yaml:3: " + away,
 		"H0: {port: a}\n  S0: {links: {H0: a}}":                         "bed.yaml: node S0: links: that to H1 is missing",
 		"H0: {port: a}\n  S0: {socket: /a, links: {H1: a}}":             "bed.yaml: node S0: links: that to H0 is missing",
 	} {
 		b, err := Parse("bed.yaml", []byte("nodes:\n  "+text))
 		if err == nil {
-			err = b.Covers(hosts)
+			err = b.Covers(nodes)
 		}
 		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want {
 			t.Errorf("%s: %v", text, err)
