@@ -79,6 +79,7 @@ func TestNodesThatDoNotFit(t *testing.T) {
 	}
 	const host = "node H0: it is a host, which has a `port:`, and no `links:`"
 	const sw = "node S0: it is a switch, which has `links:`, and no `port:`"
+	const missing = "bed.yaml: node S0: links: that to "
 	const away = "node S0: links: it has none to H2 in the experiment (H0, H1)"
 	for text, want := range map[string]string{
 		"H0: {port: a}\n  S0: {links: {H0: a, H1: b}}":                  "",
@@ -90,8 +91,8 @@ func TestNodesThatDoNotFit(t *testing.T) {
 		"H0: {port: a}\n  S0: {port: a}":                                "bed.yaml: " + sw,
 		"H0: {port: a}\n  S0:\n    links: {H0: a, H1: b,\n      H2: c}": "bed.yaml:5: " + away,
 		"H0: {port: a}\n  S0: {name: a, links: {H0: a, H1: b, H2: c}}":  "bed.yaml:3: " + away,
-		"H0: {port: a}\n  S0: {links: {H0: a}}":                         "bed.yaml: node S0: links: that to H1 is missing",
-		"H0: {port: a}\n  S0: {socket: /a, links: {H1: a}}":             "bed.yaml: node S0: links: that to H0 is missing",
+		"H0: {port: a}\n  S0: {links: {H0: a}}":                         missing + "H1 is missing",
+		"H0: {port: a}\n  S0: {socket: /a, links: {H1: a}}":             missing + "H0 is missing",
 	} {
 		b, err := Parse("bed.yaml", []byte("nodes:\n  "+text))
 		if err == nil {
