@@ -75,3 +75,49 @@ func TestOtherPrioritiesAreSaid(t *testing.T) {
 		}
 	}
 }
+
+// What a switch's file says of lossy priorities, acknowledgements and CNPs meet.
+func TestWhatASwitchDoesWithLossyPriorities(t *testing.T) {
+	const alpha = "its limits of lossy priorities go by what is free of the buffer"
+	const wred = "its queues of lossy priorities have WRED"
+	for _, c := range []struct {
+		port, lines string
+		want        []string
+	}{
+		{"", "", nil},
+		{"", "lossy_alpha: 0.5\n", []string{alpha}},
+		{"", "lossy_ingress: {alpha: 0.5}\n", []string{alpha}},
+		{"lossy_ingress: {alpha: 0.5}", "", []string{alpha}},
+		{"", "queues: {6: {alpha: 2}}\n", []string{alpha}},
+		{"", "queues: {6: {wred: {kmin: 30KB, kmax: 90KB, pmax: 1}}}\n", []string{wred}},
+		{"queues: {6: {wred: {kmin: 30KB, kmax: 90KB, pmax: 1}}}", "lossy_alpha: 1\n", []string{alpha, wred}},
+	} {
+		port := ""
+		if c.port != "" {
+			port = "  " + c.port + "\n"
+		}
+		x := newLinkedOf(t, "ports:\n- device: 0000:03:00.0\n- device: 0000:03:00.1\n"+port+c.lines+
+			"forwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n")
+		if n := (&testbedNode{d: x.daemon}).Info(); !slices.Equal(n.Besides, c.want) {
+			t.Errorf("%q, %q: %q", c.port, c.lines, n.Besides)
+		}
+	}
+	x := newLinkedOf(t, "ports:\n- device: 0000:03:00.0\n- device: 0000:03:00.1\n  lossy_ingress: {limit: 70KB}\n"+
+		"lossy_queue: 300KB\nforwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n")
+	n := (&testbedNode{d: x.daemon}).Info()
+	if n.LossyQueue != 300*units.KB || !slices.Equal(n.LossyIngress, []units.Size{0, 70 * units.KB}) {
+		t.Errorf("%v, %v", n.LossyQueue, n.LossyIngress)
+	}
+}
+
+// An agent that repeats otherwise, or has several ports for a flow, is not what an experiment's hosts are on a testbed.
+func TestWhatAnAgentDoesBesides(t *testing.T) {
+	for lines, want := range map[string][]string{
+		"": nil, "recovery: selective\n": {"it repeats only what is lost"},
+		"recovery: selective\nentropy: packet\n": {"it repeats only what is lost", "it has UDP source ports by packet"},
+	} {
+		if _, n := agentOf(t, lines); !slices.Equal(agentBesides(&n.Config), want) {
+			t.Errorf("%q: %q", lines, agentBesides(&n.Config))
+		}
+	}
+}

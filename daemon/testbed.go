@@ -8,6 +8,7 @@ import (
 	"photon/config"
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
+	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry"
@@ -49,11 +50,17 @@ func (t *testbedNode) Info() node.Info {
 	if t.d.sw != nil {
 		n.Scheme, n.Lossless, n.Rates, n.Thresholds = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured(), s.Buffer.Thresholds
 		n.Shapers, n.Besides = shapersOf(s.Buffer), t.d.besides(&s)
+		n.LossyQueue = s.Buffer.Tail
+		for _, limit := range s.Buffer.Limits {
+			n.LossyIngress = append(n.LossyIngress, limit.Limit)
+		}
 	} else {
 		c := &t.node.Config
 		n.Scheme, n.Lossless, n.Rates = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}
 		n.IP, n.MAC, n.Payload, n.AckEvery = c.IP, c.MAC, units.Size(c.Payload), c.AckEvery
 		n.AckTimeout, n.NPDelay, n.PauseDelay = c.AckTimeout, c.NPDelay, c.PauseDelay
+		n.Priorities = &node.Priorities{Ack: int(c.DSCP[c.AckDSCP]), CNP: int(c.DSCP[c.ControlDSCP])}
+		n.Besides = agentBesides(c)
 	}
 	t.d.world.Do(func(now units.Time) {
 		n.Now = shownTime(t.d.world, now)
@@ -90,6 +97,19 @@ func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
 	if s.Watchdog.Detect > 0 {
 		list = append(list, fmt.Sprintf("its watchdog acts on pauses of %v", s.Watchdog.Detect))
 	}
+	alpha, wred := s.Buffer.Share > 0, false
+	for port, queues := range s.Buffer.Queues {
+		alpha = alpha || s.Buffer.Limits[port].Alpha > 0
+		for _, q := range queues {
+			alpha, wred = alpha || q.Alpha > 0, wred || q.WRED != marking.WREDParams{}
+		}
+	}
+	if alpha {
+		list = append(list, "its limits of lossy priorities go by what is free of the buffer")
+	}
+	if wred {
+		list = append(list, "its queues of lossy priorities have WRED")
+	}
 	d.loaded.Lock()
 	defer d.loaded.Unlock()
 	if d.loaded.conf.Impaired() != nil {
@@ -97,6 +117,17 @@ func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
 	}
 	if !d.loaded.conf.ByClassSelector() {
 		list = append(list, "its DSCPs have other priorities")
+	}
+	return list
+}
+
+// agentBesides is what an agent does that the hosts of experiments on a testbed do not.
+func agentBesides(c *agent.Config) (list []string) {
+	if c.Selective != nil {
+		list = append(list, "it repeats only what is lost")
+	}
+	if c.Entropy.By != agent.PerFlow {
+		list = append(list, fmt.Sprintf("it has UDP source ports by %s", agent.EntropyKinds[c.Entropy.By]))
 	}
 	return list
 }
@@ -237,6 +268,7 @@ func (t *testbedNode) tick(now units.Time) {
 			r.Values[i] = append(r.Values[i], read(now))
 		}
 		r.n++
+		r.Late = max(r.Late, now-r.next+t.d.world.Behind())
 		r.next += r.w.Every
 		r.Done = r.n == r.w.Samples
 	}

@@ -18,8 +18,11 @@ import (
 // ticking is a world in which time passes when a test says so.
 type ticking struct {
 	*still
-	tick func(now units.Time)
+	tick   func(now units.Time)
+	behind units.Time
 }
+
+func (w *ticking) Behind() units.Time { return w.behind }
 
 func (w *ticking) Every(_ units.Time, do func(now units.Time)) { w.tick = do }
 func (w *ticking) Follow(units.Rebaser)                        {}
@@ -71,6 +74,24 @@ func TestRecordingIsKnown(t *testing.T) {
 	w.tick(w.now + units.Second + 3*node.WatchTick)
 	if r := n.Recorded(); !r.Done || len(r.Values[0]) != 3 || r.From != w.now+units.Second {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A node that did not poll for a while takes the samples that are due all at once, and says so.
+func TestLateSamples(t *testing.T) {
+	n, w := bed(t)
+	if err := n.Watch(node.Watch{From: w.now, Every: node.WatchTick, Samples: 6}); err != nil {
+		t.Fatal(err)
+	}
+	begin := w.now
+	for _, c := range []struct{ ticks, behind, late units.Time }{
+		{1, 0, 0}, {2, 3, 3}, {3, 2, 3}, {5, 1, 3}, {6, 7, 7}, // at the fifth the fourth comes, too
+	} {
+		w.behind = c.behind * node.WatchTick
+		w.tick(begin + c.ticks*node.WatchTick)
+		if got := n.Recorded().Late; got != c.late*node.WatchTick {
+			t.Errorf("after %d ticks: %v late", c.ticks, got)
+		}
 	}
 }
 

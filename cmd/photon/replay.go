@@ -340,14 +340,14 @@ func (r *replayFlags) replayAll(c *cobra.Command, all []*experiment.Experiment, 
 // resumeHint is the error of interrupted experiments: how much is done, and how to continue.
 // It is nil if all had ended.
 func resumeHint(list []*replayed) error {
-	ended, runs, done := 0, 0, 0
+	ended, runs, done, kept := 0, 0, 0, true
 	for _, x := range list {
 		var i *labrun.Interrupted
 		switch {
 		case x.err == nil:
 			done++
 		case errors.As(x.err, &i):
-			ended, runs = ended+i.Ended, runs+i.Runs
+			ended, runs, kept = ended+i.Ended, runs+i.Runs, kept && i.Checkpoints != ""
 		default:
 			return x.err
 		}
@@ -355,5 +355,10 @@ func resumeHint(list []*replayed) error {
 	if done == len(list) {
 		return nil
 	}
-	return fmt.Errorf("interrupted: %d of %d experiments are done, and %d of %d runs of the others; the same command goes on from there", done, len(list), ended, runs)
+	next := "the same command goes on from there"
+	if !kept {
+		next = "runs on a testbed are not kept, and the same command begins anew"
+	}
+	return fmt.Errorf("interrupted: %d of %d experiments are done, and %d of %d runs of the others; %s",
+		done, len(list), ended, runs, next)
 }

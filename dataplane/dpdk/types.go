@@ -185,6 +185,9 @@ type World interface {
 	Tap(at fabric.End, t *fabric.Tap)
 	// Follow registers an object that is no node but has instants, which move when the clock is set back. It is called as Every is.
 	Follow(r units.Rebaser)
+	// Behind is by how much the round comes after the instant for which a function of Every or At is called. It is
+	// called within such a function.
+	Behind() units.Time
 	// Laps is how often the clock was set back by units.Lap. Only a world that runs without an end does that. It is
 	// called within Do, or while the world does not run.
 	Laps() uint64

@@ -383,6 +383,7 @@ func (k *worker) sample(now units.Time) {
 		}
 		unpin() // samplers may wait
 		for s := &k.world.samples[i]; s.next <= now; {
+			k.world.behind = now - s.next
 			s.next = s.do(s.next)
 		}
 		pin()

@@ -29,6 +29,7 @@ type world struct {
 	claimed map[string]*netdev // by specification, until it is opened; nil: it has no interface
 	kernel  map[uint16]*netdev // by device; of those that sit on an interface of the kernel
 	samples []sampler
+	behind  units.Time // of the one that is called
 	built   bool
 	closed  bool // gave everything back
 	now     units.Time
@@ -388,6 +389,8 @@ func (w *world) Tap(at fabric.End, t *fabric.Tap) { w.nodes[at.Node].port[at.Por
 func (w *world) Started() <-chan struct{} { return w.started }
 
 func (w *world) Now() units.Time { return w.now }
+
+func (w *world) Behind() units.Time { return w.behind }
 
 // Hash: a world that goes by the wall's clock does not repeat itself.
 func (w *world) Hash() (uint64, bool) { return 0, false }

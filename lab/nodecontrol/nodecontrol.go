@@ -13,8 +13,9 @@ import (
 
 // Testbed is where the nodes of an experiment are.
 type Testbed interface {
-	// Covers says which nodes of an experiment the testbed does not have.
-	Covers(names []string) error
+	// Covers says which nodes of an experiment the testbed does not have, or has otherwise: with devices or links that
+	// do not fit what the node is and who its neighbours are. Of a Spec it wants no more than that.
+	Covers(nodes []Spec) error
 	// Start starts a node with its scheme, or reaches one that runs.
 	Start(ctx context.Context, w Spec) (*Running, error)
 }

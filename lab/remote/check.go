@@ -84,15 +84,24 @@ func Check(e *experiment.Experiment, t nodecontrol.Testbed) error {
 		if err != nil {
 			return err
 		}
-		var names []string
-		for _, n := range p.Nodes {
-			names = append(names, n.Name)
+		var nodes []nodecontrol.Spec
+		for i := range p.Nodes {
+			nodes = append(nodes, specOf(p, i))
 		}
-		if err := t.Covers(names); err != nil {
+		if err := t.Covers(nodes); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// specOf is what a plan says of a node.
+func specOf(p *topology.Plan, i int) nodecontrol.Spec {
+	w := nodecontrol.Spec{Name: p.Nodes[i].Name, Switch: !p.Nodes[i].Host}
+	for _, end := range p.Nodes[i].Ends {
+		w.Neighbour = append(w.Neighbour, p.Nodes[end.Node].Name)
+	}
+	return w
 }
 
 // checkNode says how a node contradicts the experiment.

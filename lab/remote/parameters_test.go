@@ -201,6 +201,58 @@ func TestTimesOfAgentsThatRun(t *testing.T) {
 	}
 }
 
+// So they do the priorities of what is not data, and switches what they hold of lossy ones.
+func TestLossyPrioritiesOfNodesThatRun(t *testing.T) {
+	right := node.Info{
+		Priorities: &node.Priorities{Ack: 6, CNP: 6}, LossyQueue: units.MB, LossyIngress: make([]units.Size, 3),
+	}
+	wrong := node.Info{
+		Priorities: &node.Priorities{Ack: 0, CNP: 5}, LossyQueue: 200_000, LossyIngress: []units.Size{0, 50_000, 0},
+	}
+	for _, c := range []struct {
+		parameters string
+		info       node.Info
+		remarked   []string // of H2 and S0
+	}{
+		{"", node.Info{}, nil}, // they say nothing
+		{"", right, nil},
+		{"", wrong, []string{
+			"S0: a queue of a lossy priority holds 200KB, the experiment's 1MB",
+			"S0: the limit of lossy frames that came through toH1 is 50KB, the experiment's none",
+			"H2: the priority of its acknowledgements is 0, the experiment's 6",
+			"H2: the priority of its CNPs is 5, the experiment's 6",
+		}},
+		{"  ack_priority: 5\n  lossy_queue: 2MB\n  lossy_ingress: 50KB\n", right, []string{
+			"S0: a queue of a lossy priority holds 1MB, the experiment's 2MB",
+			"S0: the limit of lossy frames that came through toH0 is none, the experiment's 50KB",
+			"S0: the limit of lossy frames that came through toH1 is none, the experiment's 50KB",
+			"S0: the limit of lossy frames that came through toH2 is none, the experiment's 50KB",
+			"H2: the priority of its acknowledgements is 6, the experiment's 5",
+		}},
+	} {
+		text := strings.Replace(twoIntoOne, "parameters:\n", "parameters:\n"+c.parameters, 1)
+		e, err := experiment.Parse("two.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bed{set: func(name string, f *fake) {
+			if f.info.Switch {
+				f.info.LossyQueue, f.info.LossyIngress = c.info.LossyQueue, c.info.LossyIngress
+			} else if name == "H2" {
+				f.info.Priorities = c.info.Priorities
+			}
+		}}
+		r, err := Start(context.Background(), e, b, e.Schemes[0], 1)
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		if got := r.Notes(); !slices.Equal(got, c.remarked) {
+			t.Errorf("%q: %q, want %q", c.parameters, got, c.remarked)
+		}
+	}
+}
+
 // What a switch that runs already does besides is remarked. A shaper that is as fast as the link, or of a priority that
 // the experiment does not use, is none.
 func TestWhatSwitchesDoBesides(t *testing.T) {

@@ -155,6 +155,11 @@ func (h *recordedHost) AddFlow(units.Time, agent.FlowSpec) (int, error) {
 	return 0, errors.New("remote: a recording takes no flows")
 }
 
+// noRoom are the reasons of what a switch discards for want of room, or by WRED.
+var noRoom = []fabric.Reason{
+	fabric.DropBuffer, fabric.DropTail, fabric.DropIngress, fabric.DropWRED, fabric.DropHeadroom, fabric.DropNoMemory,
+}
+
 // recordedSwitch is a switch of a testbed.
 type recordedSwitch struct {
 	columns
@@ -216,7 +221,14 @@ func (s *recordedSwitch) StaysStopped(_, prio int, silent func(port int) bool) b
 	return false
 }
 
-func (s *recordedSwitch) Discarded(port, prio int) uint64 {
+// Discarded is, of lossy priorities, of which no samples are taken, what the switch counted in all since the run began.
+func (s *recordedSwitch) Discarded(port, prio int) (sum uint64) {
+	if s.lossless>>prio&1 == 0 {
+		for _, why := range noRoom {
+			sum += s.after.Ports[s.port[port]].Discards[why][prio]
+		}
+		return sum
+	}
 	return uint64(s.counter("discarded.%d.%d", s.port[port], prio))
 }
 
@@ -224,7 +236,7 @@ func (s *recordedSwitch) Marked(port, prio int) (ce, ue uint64) {
 	return uint64(s.counter("marked.%d.%d", s.port[port], prio)), uint64(s.counter("ue.%d.%d", s.port[port], prio))
 }
 
-// Stats are those of the experiment's ports, since the switch started.
+// Stats are those of the experiment's ports: peaks since the switch started, and what Run counts since the run began.
 func (s *recordedSwitch) Stats(units.Time) (st fabric.Stats) {
 	for _, port := range s.port {
 		st.Ports = append(st.Ports, s.after.Ports[port])

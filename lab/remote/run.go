@@ -8,12 +8,10 @@ import (
 	"math"
 	"time"
 
-	"photon/fabric"
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
 	"photon/lab/topology"
-	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry/node"
 	"photon/units"
@@ -25,9 +23,12 @@ func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed,
 	if err != nil {
 		return nil, err
 	}
-	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}}
+	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}, patience: drainTime}
 	if err := b.start(ctx, t, use, seed); err != nil {
-		return nil, errors.Join(err, b.Stop())
+		if why := b.Stop(); why != nil {
+			err = fmt.Errorf("%w; %w", err, why)
+		}
+		return nil, err
 	}
 	return b, nil
 }
@@ -54,6 +55,9 @@ func (b *Run) Notes() []string { return b.notes }
 // Skew bounds how far the nodes' clocks are apart.
 func (b *Run) Skew() units.Time { return b.skew }
 
+// Late is by how much the nodes took samples after their time, at most.
+func (b *Run) Late() units.Time { return b.late }
+
 // Run is a run on a testbed.
 type Run struct {
 	e     *experiment.Experiment
@@ -65,11 +69,13 @@ type Run struct {
 	first []uint64               // by node: number of the first of them
 	begin units.Time             // this machine's
 	skew  units.Time
+	late  units.Time // by how much a node took a sample after its time, at most
 
-	network    *build.Network
-	unbalanced string
-	notes      []string
-	final      []node.Info
+	network       *build.Network
+	unbalanced    string
+	notes         []string
+	before, final counted       // what nodes have counted until the run begins, and in all
+	patience      time.Duration // frames may move for so long after a run
 }
 
 // start has every node there, with the scheme, and waits until the switches know
@@ -90,10 +96,8 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		if err != nil {
 			return err
 		}
-		w := nodecontrol.Spec{Name: node.Name, Switch: !node.Host, Scheme: s}
-		for _, end := range node.Ends {
-			w.Neighbour = append(w.Neighbour, b.plan.Nodes[end.Node].Name)
-		}
+		w := specOf(b.plan, i)
+		w.Scheme = s
 		w.Config = func(device []string, admin string, delay bool, response units.Time) string {
 			return b.config(i, s, device, admin, delay, response)
 		}
@@ -110,6 +114,7 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 			return err
 		}
 		b.noteTimes(i, n)
+		b.noteLossy(i, n)
 		for _, besides := range n.Info.Besides {
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s, unlike the experiment's", n.Name, besides))
 		}
@@ -159,6 +164,41 @@ func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 				fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
 		}
 	}
+}
+
+// noteLossy remarks what becomes of acknowledgements and CNPs otherwise than in the experiment: their priorities at
+// agents that ran already, and what switches hold of lossy priorities. A node that says nothing of it is of an older
+// photon.
+func (b *Run) noteLossy(i int, n *nodecontrol.Running) {
+	p, info := &b.e.Parameters, &n.Info
+	remark := func(what string, is, want any) {
+		if is != want {
+			b.notes = append(b.notes, fmt.Sprintf("%s: %s %v, the experiment's %v", n.Name, what, is, want))
+		}
+	}
+	cnp := build.CNPDSCP >> 3
+	if are := info.Priorities; are != nil {
+		remark("the priority of its acknowledgements is", are.Ack, p.AckPriority.Value.Or(cnp))
+		remark("the priority of its CNPs is", are.CNP, cnp)
+	}
+	if info.LossyQueue == 0 {
+		return
+	}
+	remark("a queue of a lossy priority holds", info.LossyQueue, p.LossyQueue.Value.Or(units.MB))
+	for _, port := range n.Port {
+		if port < len(info.LossyIngress) {
+			what := fmt.Sprintf("the limit of lossy frames that came through %s is", info.Ports[port])
+			remark(what, limitText(info.LossyIngress[port]), limitText(p.LossyIngress.Value.V))
+		}
+	}
+}
+
+// limitText is a limit; 0: there is none.
+func limitText(limit units.Size) string {
+	if limit == 0 {
+		return "none"
+	}
+	return limit.String()
 }
 
 // schemeIn resolves a scheme's parameters for a network, and says what recipes may know of it besides.
@@ -225,8 +265,6 @@ const (
 	startLead        = time.Second
 	startLeadPerNode = 200 * time.Millisecond // more for every node
 	startLeadFactor  = 4                      // more, as often the time that the first requests took
-	// arrivalTime is waited from the end until counters are read, so that frames on their way arrive.
-	arrivalTime = 300 * time.Millisecond
 	// stopTime is how long stopping the flows of a run that failed may take.
 	stopTime = 5 * time.Second
 )
@@ -253,8 +291,12 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 	defer func() {
 		if err != nil {
 			b.stopFlows(ctx)
+			err = b.cause(err)
 		}
 	}()
+	if b.before, err = b.settled(ctx); err != nil {
+		return err
+	}
 	asked := time.Now()
 	if err := b.checkIdle(ctx); err != nil {
 		return err
@@ -321,8 +363,18 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	time.Sleep(arrivalTime)
 	return nil
+}
+
+// cause is why a run failed: a node that was started for it has ended, which nobody learns who only finds no answer, or
+// err.
+func (b *Run) cause(err error) error {
+	for _, n := range b.nodes {
+		if why := n.Ended(); why != nil {
+			return fmt.Errorf("%s: %w", n.Name, why)
+		}
+	}
+	return err
 }
 
 // stopFlows ends what was ordered, also when the user has ended the run. A node that does not answer
@@ -348,18 +400,39 @@ func (b *Run) queuePair(flow int) uint32 {
 }
 
 // Read fetches what the nodes have recorded and makes a network of it.
-func (b *Run) Read(ctx context.Context) (*build.Network, error) {
+func (b *Run) Read(ctx context.Context) (_ *build.Network, err error) {
+	defer func() {
+		if err != nil {
+			err = b.cause(err)
+		}
+	}()
 	var recordings []node.Recording
 	var ports [][]int
+	latest := ""
 	for _, node := range b.nodes {
 		rec, err := b.recorded(ctx, node)
 		if err != nil {
 			return nil, err
 		}
-		after, err := node.Node(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", node.Name, err)
+		recordings, ports = append(recordings, rec), append(ports, node.Port)
+		if rec.Late > b.late {
+			b.late, latest = rec.Late, node.Name
 		}
+	}
+	if b.late >= b.e.Measure.Sample {
+		b.notes = append(b.notes, fmt.Sprintf("%s took samples up to %v late: it did not poll meanwhile, "+
+			"and samples of that time are alike", latest, b.late.Duration().Round(time.Microsecond)))
+	}
+	final, err := b.settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if final.moving {
+		b.notes = append(b.notes, fmt.Sprintf("frames of lossless priorities still moved %v after the end: "+
+			"whether some did not arrive at the other end of their link is not known", b.patience))
+	}
+	for i, node := range b.nodes {
+		after := &final.late[i]
 		for _, port := range node.Port {
 			if was := node.Info.Ports[port]; port >= len(after.Ports) || after.Ports[port] != was {
 				return nil, fmt.Errorf("%s: port %s was removed during the run: what it did is not known", node.Name, was)
@@ -369,10 +442,9 @@ func (b *Run) Read(ctx context.Context) (*build.Network, error) {
 			b.unbalanced = after.Balanced
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s", node.Name, after.Balanced))
 		}
-		b.final = append(b.final, after)
-		recordings, ports = append(recordings, rec), append(ports, node.Port)
 	}
-	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.final)
+	b.final = final
+	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.since())
 	return b.network, nil
 }
 
@@ -426,66 +498,4 @@ func (b *Run) Results(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Lost is how many frames of lossless priorities were discarded by nodes, dropped
-// before them, or did not arrive at the other end of a link; hops is how many did.
-func (b *Run) Lost() (lost, hops uint64) {
-	lossless := b.e.Parameters.LosslessMask()
-	for i, node := range b.nodes {
-		for port, end := range b.plan.Nodes[i].Ends {
-			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
-			peer := b.nodes[end.Node]
-			sentBefore, sentAfter := &peer.Info.Stats.Ports[peer.Port[end.Port]], &b.final[end.Node].Stats.Ports[peer.Port[end.Port]]
-			was, is := losses(before), losses(after)
-			for prio := range pfc.Classes {
-				if lossless>>prio&1 == 0 {
-					continue
-				}
-				arrived := after.RxFrames[prio] - before.RxFrames[prio]
-				sent := sentAfter.TxFrames[prio] - sentBefore.TxFrames[prio]
-				hops += arrived
-				lost += is[prio] - was[prio]
-				if sent > arrived {
-					lost += sent - arrived
-				}
-			}
-		}
-		if was, is := node.Info.Missed, b.final[i].Missed; is > was { // less: another port was removed
-			b.notes = append(b.notes, fmt.Sprintf("%s: its devices dropped %d frames", node.Name, is-was))
-		}
-	}
-	return lost, hops
-}
-
-// outOfOrder is no loss where it is noticed: a packet before was lost, which is counted there, or its sender waited too
-// long for an acknowledgement, and sent again what had come.
-const outOfOrder = fabric.DropSequence
-
-// losses are the frames that a port discarded, by priority, but for those that came out of order.
-func losses(p *fabric.PortStats) [pfc.Classes]uint64 {
-	sum := p.Discarded()
-	for prio := range sum {
-		sum[prio] -= p.Discards[outOfOrder][prio]
-	}
-	return sum
-}
-
-// FirstLoss says where a node discarded frames of a lossless priority, and why; when, its own log says. It is
-// empty if none did.
-func (b *Run) FirstLoss() string {
-	lossless := b.e.Parameters.LosslessMask()
-	for i, node := range b.nodes {
-		for port := range b.plan.Nodes[i].Ends {
-			before, after := &node.Info.Stats.Ports[node.Port[port]], &b.final[i].Stats.Ports[node.Port[port]]
-			for why := range fabric.Reasons {
-				for prio := range pfc.Classes {
-					if n := after.Discards[why][prio] - before.Discards[why][prio]; n > 0 && lossless>>prio&1 != 0 && why != outOfOrder {
-						return fmt.Sprintf("%s, port %d, priority %d: %d frames (%s); its log says when", node.Name, node.Port[port], prio, n, why)
-					}
-				}
-			}
-		}
-	}
-	return ""
 }

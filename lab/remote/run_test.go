@@ -48,6 +48,7 @@ measure:
 type bed struct {
 	nodes map[string]*fake
 	set   func(name string, f *fake) // what is unusual of a node; nil: nothing
+	asked func()                     // before a node says what it has counted; nil: nothing happens
 }
 
 // fake is a node of it.
@@ -66,13 +67,18 @@ type fake struct {
 	stopped []uint64
 	died    error
 	ended   bool
+	late    units.Time
 	jams    error // when it is let go
+	asked   func()
 }
 
-func (b *bed) Covers([]string) error { return nil }
+func (b *bed) Covers([]nodecontrol.Spec) error { return nil }
 
 func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running, error) {
-	f := &fake{Spec: w, ports: map[string]string{}}
+	f := &fake{Spec: w, ports: map[string]string{}, asked: b.asked}
+	if f.asked == nil {
+		f.asked = func() {}
+	}
 	f.info = node.Info{Name: w.Name, Switch: w.Switch, Lossless: 1 << 3, Payload: 1000}
 	if w.Switch {
 		f.info.Thresholds = make([][pfc.Classes]pfc.Thresholds, 3)
@@ -94,15 +100,21 @@ func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running
 	if b.set != nil {
 		b.set(w.Name, f)
 	}
-	r.Info = f.info
 	if b.nodes == nil {
 		b.nodes = map[string]*fake{}
 	}
 	b.nodes[w.Name] = f
+	r.Info, _ = f.Node(context.Background())
 	return r, nil
 }
 
-func (f *fake) Node(context.Context) (node.Info, error) { return f.info, nil }
+func (f *fake) Node(context.Context) (node.Info, error) {
+	f.asked()
+	info := f.info
+	info.Stats.Ports = slices.Clone(info.Stats.Ports)
+	return info, nil
+}
+
 func (f *fake) SetScheme(_ context.Context, s node.Scheme) error {
 	f.schemes++
 	f.scheme = s
@@ -136,7 +148,7 @@ func (f *fake) Watch(_ context.Context, w node.Watch) error {
 }
 
 func (f *fake) Recorded(context.Context) (node.Recording, error) {
-	r := node.Recording{Done: true, From: f.watched.From}
+	r := node.Recording{Done: true, From: f.watched.From, Late: f.late}
 	if f.other {
 		r.From++
 	}
@@ -298,6 +310,32 @@ func TestNodeEnds(t *testing.T) {
 	}
 }
 
+// A node that ended before its recording was read is the cause, and not that nobody answers where it was.
+func TestNodeEndsBeforeItIsRead(t *testing.T) {
+	b := &bed{}
+	r := over(t, b)
+	b.nodes["H1"].other = true
+	b.nodes["S0"].died = errors.New("it has ended: no memory")
+	if _, err := r.Read(context.Background()); err == nil || err.Error() != "S0: it has ended: no memory" {
+		t.Error(err)
+	}
+}
+
+// What goes wrong at the start, and when the nodes that run are let go, is one line.
+func TestStartFailsInOneLine(t *testing.T) {
+	b := &bed{set: func(name string, f *fake) {
+		if name == "S0" {
+			f.jams = errors.New("S0: no memory")
+		} else {
+			f.info.Payload = 900
+		}
+	}}
+	const want = "H0: its payload is 900B, the experiment's 1KB; S0: no memory"
+	if _, err := started(t, b); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
+
 // A node that was restarted meanwhile, or that another experiment used, has not recorded this one.
 func TestRecordingOfAnother(t *testing.T) {
 	b := &bed{}
@@ -306,6 +344,27 @@ func TestRecordingOfAnother(t *testing.T) {
 	const want = "H1 has not recorded this experiment: "
 	if _, err := r.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
+	}
+}
+
+// A node that did not poll for longer than a sample says the same of several: the report names the worst.
+func TestSamplesThatCameLate(t *testing.T) {
+	for _, c := range []struct {
+		s0, h2 units.Time
+		want   []string
+	}{
+		{999 * units.Microsecond, 0, nil},
+		{2 * units.Millisecond, 7 * units.Second, []string{
+			"H2 took samples up to 7s late: it did not poll meanwhile, and samples of that time are alike"}},
+	} {
+		b := &bed{set: func(name string, f *fake) { f.late = map[string]units.Time{"S0": c.s0, "H2": c.h2}[name] }}
+		r := over(t, b)
+		if _, err := r.Read(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Notes(), c.want) || r.Late() != max(c.s0, c.h2) {
+			t.Errorf("%v: %q", r.Late(), r.Notes())
+		}
 	}
 }
 
@@ -349,7 +408,7 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 		}, 0, ""},
 		{"a packet is lost on a link, and the next is out of order", func(h2, s0 *fabric.PortStats) {
 			h2.Discards[fabric.DropSequence][3], h2.RxFrames[3], s0.TxFrames[3] = 1, 1, 2
-		}, 1, ""},
+		}, 1, "1 frames of priority 3 left S0 and did not come to H2"},
 		{"headroom", func(_, s0 *fabric.PortStats) { s0.Discards[fabric.DropHeadroom][3] = 2 }, 2, "S0, port 2, priority 3: 2 frames (headroom)"},
 		{"lossy", func(_, s0 *fabric.PortStats) { s0.Discards[fabric.DropTail][6] = 2 }, 0, ""},
 	} {
@@ -357,7 +416,7 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 			f.info.Stats.Ports = make([]fabric.PortStats, 3)
 		}
 		c.set(&b.nodes["H2"].info.Stats.Ports[0], &b.nodes["S0"].info.Stats.Ports[2])
-		r.final = nil
+		r.final = counted{}
 		if _, err := r.Read(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +431,7 @@ func TestWhatDevicesDrop(t *testing.T) {
 	b := &bed{set: func(_ string, f *fake) { f.info.Missed = 10 }}
 	r := over(t, b)
 	for missed, want := range map[uint64][]string{10: nil, 3: nil, 17: {"S0: its devices dropped 7 frames"}} {
-		r.notes, r.final = nil, nil
+		r.notes, r.final = nil, counted{}
 		b.nodes["S0"].info.Missed = missed
 		if _, err := r.Read(context.Background()); err != nil {
 			t.Fatal(err)

@@ -67,6 +67,7 @@ type checkpoint struct {
 	Hops       uint64
 	Virtual    float64
 	Notes      []string
+	Remarks    []string
 	Timing     Timing
 	Recording  []byte // from Watcher.Encode; nil: it was not watched
 }
@@ -79,7 +80,7 @@ func (s *checkpoints) save(j *Job, l Watcher) error {
 	r := &j.result
 	k := checkpoint{
 		Metrics: map[string]float64{}, Series: r.series, Invariants: r.invariants,
-		Hash: r.hash, Hops: r.hops, Virtual: r.virtual, Notes: r.notes, Timing: r.timing,
+		Hash: r.hash, Hops: r.hops, Virtual: r.virtual, Notes: r.notes, Remarks: r.remarks, Timing: r.timing,
 	}
 	if l != nil {
 		k.Recording = l.Encode()
@@ -165,7 +166,7 @@ func (s *checkpoints) load(j *Job) bool {
 	}
 	j.result = runResult{
 		metrics: measure.Metrics{}, series: k.Series, ended: slices.Values(ended), invariants: k.Invariants,
-		hash: k.Hash, hops: k.Hops, virtual: k.Virtual, notes: k.Notes, timing: k.Timing,
+		hash: k.Hash, hops: k.Hops, virtual: k.Virtual, notes: k.Notes, remarks: k.Remarks, timing: k.Timing,
 	}
 	j.Traces = k.Recording
 	for name, v := range k.Metrics {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"photon/lab/build"
 	"photon/lab/experiment"
@@ -41,7 +42,8 @@ func RunOnce(ctx context.Context, e *experiment.Experiment, o Options, use exper
 	}
 	out := Outcome{
 		Metrics: r.metrics, Ended: r.ended, Invariants: r.invariants, TraceHash: r.hash, PacketHops: r.hops, Virtual: r.virtual,
-		Notes: r.notes, Wall: r.timing.WallSeconds, DataHops: r.dataHops, Events: r.events, Frames: r.frames,
+		Notes: slices.Concat(r.notes, r.remarks), Wall: r.timing.WallSeconds,
+		DataHops: r.dataHops, Events: r.events, Frames: r.frames,
 	}
 	return out, r.invariants.Err()
 }

@@ -40,6 +40,9 @@ func interrupted(ctx context.Context, e *experiment.Experiment, o Options, jobs 
 		return nil
 	}
 	i := &Interrupted{Experiment: e.ID, World: o.World, Runs: len(jobs), Checkpoints: o.Checkpoints}
+	if o.Testbed != nil {
+		i.Checkpoints = ""
+	}
 	for _, j := range jobs {
 		if j.ended {
 			i.Ended++

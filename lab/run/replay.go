@@ -52,7 +52,8 @@ func (j *Job) Name() string {
 // Replay runs an experiment in one world. Virtual worlds run side by side, DPDK
 // one after the other. If ctx ends before the runs do, the error is an
 // Interrupted, and the result, if there is one, is of the schemes all of whose
-// runs have ended.
+// runs have ended. It is the same if a run on a testbed fails, of which none is kept
+// for another time.
 func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, error) {
 	begin := time.Now()
 	uses, err := chooseSchemes(e, o)
@@ -67,7 +68,10 @@ func Replay(ctx context.Context, e *experiment.Experiment, o Options) (*Result, 
 	if err := runAll(ctx, e, o, jobs, view); err != nil {
 		stopped := interrupted(ctx, e, o, jobs)
 		if stopped == nil {
-			return nil, fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+			stopped = fmt.Errorf("%s on %s: %w", e.ID, o.World, err)
+			if o.Testbed == nil {
+				return nil, stopped
+			}
 		}
 		uses, jobs = complete(uses, jobs)
 		if len(uses) == 0 {
@@ -227,18 +231,12 @@ func Merge(jobs []*Job) (Run, Timing) {
 		if j.result.hash != "" {
 			hashes = append(hashes, j.result.hash)
 		}
-		for _, note := range j.result.notes {
-			if j.Value != "" {
-				note = experiment.Key("", j.Value) + ": " + note
-			}
-			if j.First {
-				r.Notes = append(r.Notes, note)
-			}
-		}
+		r.Notes = j.remarkIn(r.Notes)
 		t.WallSeconds += j.result.timing.WallSeconds
 		t.Dilation = j.result.timing.Dilation
 		t.StretchedSeconds += j.result.timing.StretchedSeconds
 		t.StartSkew = max(t.StartSkew, j.result.timing.StartSkew)
+		t.SampleDelay = max(t.SampleDelay, j.result.timing.SampleDelay)
 		t.LongestGap = max(t.LongestGap, j.result.timing.LongestGap)
 	}
 	for name, list := range perSeed {
@@ -249,6 +247,27 @@ func Merge(jobs []*Job) (Run, Timing) {
 		r.TraceHash = &h
 	}
 	return r, t
+}
+
+// remarkIn adds a run's notes to those of its scheme: with other seeds than the first, only what its nodes did besides,
+// unless it was said already.
+func (j *Job) remarkIn(notes []string) []string {
+	at := ""
+	if j.Value != "" {
+		at = experiment.Key("", j.Value) + ": "
+	}
+	if j.First {
+		for _, note := range slices.Concat(j.result.notes, j.result.remarks) {
+			notes = append(notes, at+note)
+		}
+		return notes
+	}
+	for _, note := range j.result.remarks {
+		if !slices.Contains(notes, at+note) {
+			notes = append(notes, fmt.Sprintf("%sseed %d: %s", at, j.Seed, note))
+		}
+	}
+	return notes
 }
 
 // combineHashes makes one hash of several; of one, itself.

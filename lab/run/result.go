@@ -152,8 +152,10 @@ func (t *Timings) Sum() (seconds float64) {
 type Timing struct {
 	Scheme      string  `json:"scheme"`
 	WallSeconds float64 `json:"wall_seconds"`
+	// Of a testbed: flows start together within twice StartSkew, and a node sampled so late.
+	StartSkew   float64 `json:"start_skew_seconds,omitempty"`
+	SampleDelay float64 `json:"longest_sample_delay_seconds,omitempty"`
 	// Of the DPDK world's clock.
-	StartSkew        float64 `json:"start_skew_seconds,omitempty"` // of a testbed: flows start together within twice that
 	Dilation         int     `json:"dilation,omitempty"`
 	StretchedSeconds float64 `json:"stretched_seconds,omitempty"` // world time by which it ran slower than the dilation says
 	LongestGap       float64 `json:"longest_poll_gap_seconds,omitempty"`

@@ -35,6 +35,7 @@ type runResult struct {
 	frames     int
 	virtual    float64
 	notes      []string
+	remarks    []string // what nodes and their machines did in this run, and may not do in that of another seed
 	timing     Timing
 }
 
@@ -161,7 +162,7 @@ func (s *single) inWorld(ctx context.Context) (r runResult, err error) {
 	if d, ok := w.(dpdk.World); ok {
 		pace := d.Pace()
 		r.timing.Dilation, r.timing.StretchedSeconds, r.timing.LongestGap = s.o.Dilation, pace.Stretched.Seconds(), pace.LongestGap.Seconds()
-		r.notes = append(r.notes, exhausted(pace)...)
+		r.remarks = exhausted(pace)
 	}
 	return r, nil
 }
@@ -212,9 +213,14 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed),
 		hops: hops, virtual: s.e.Duration.Seconds(),
-		invariants: Invariants{LostFrames: lost, ConservationOK: b.Balanced(), Why: b.FirstLoss()}, notes: slices.Concat(notes(s.e, n, s.use), watch.Unfinished(), b.Notes()),
+		invariants: Invariants{
+			LostFrames: lost, Discarded: n.Discarded(), ConservationOK: b.Balanced(), Why: b.FirstLoss(),
+		},
+		notes:   slices.Concat(notes(s.e, n, s.use), watch.Unfinished()),
+		remarks: b.Notes(),
 	}
-	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1, StartSkew: b.Skew().Seconds()}
+	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1,
+		StartSkew: b.Skew().Seconds(), SampleDelay: b.Late().Seconds()}
 	return r, nil
 }
 
@@ -242,7 +248,11 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 		if a := e.Parameters.Alpha.Value; a.V > 0 {
 			xoff += fmt.Sprintf(" and %v of what is free of the buffer", a.V)
 		}
-		notes = append(notes, fmt.Sprintf("no PAUSE was sent: no ingress port of a switch ever held more than %v, and XOFF is %s", peak, xoff))
+		why := fmt.Sprintf("no ingress port of a switch ever held more than %v, and ", peak)
+		if e.Parameters.Alpha.Value.V == 0 && peak > e.Parameters.XOFF.Value.V {
+			why = "" // a switch that runs for longer than this experiment knows only its peak since its start
+		}
+		notes = append(notes, fmt.Sprintf("no PAUSE was sent: %sXOFF is %s", why, xoff))
 	}
 	if all := n.Discarded(); all > 0 && !e.Parameters.Lossy() {
 		frames := "1 frame of a lossy priority"

@@ -137,6 +137,11 @@ func (s *Spec) points(x source, varied map[string]bool) (points []*Point, seeds 
 		axes := s.axes(h, name)
 		for _, a := range axes {
 			varied[a.path] = true
+			named := strings.HasPrefix(a.path, "$") && h.Sweep.Sets != nil // then they are words
+			if one, other, same := sameValues(a.values); same && !named {
+				return nil, nil, at(a.line, "%s: %s and %s are the same value: each task would run twice",
+					a.path, one, other)
+			}
 		}
 		combined, err := combine(axes)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"photon/units"
 )
 
@@ -62,4 +64,22 @@ next:
 		return q
 	}
 	return nil
+}
+
+// sameValues are two values that are the same quantity in other words, as 1KB and 1000B are.
+func sameValues(values []*yaml.Node) (one, other string, same bool) {
+	for i := range quantities {
+		seen := map[float64]string{}
+		for _, v := range values {
+			x, err := quantities[i].read(text(v))
+			if err != nil {
+				continue
+			}
+			if before, there := seen[x]; there && before != text(v) {
+				return before, text(v), true
+			}
+			seen[x] = text(v)
+		}
+	}
+	return "", "", false
 }

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"photon/config"
+	"photon/lab/nodecontrol"
 	"photon/units"
 )
 
@@ -22,7 +24,8 @@ type Testbed struct {
 	// headroom: poll gaps on shared cores; 100us.
 	Response config.Value[units.Time] `yaml:"response"`
 
-	file string
+	file       string
+	answerTime time.Duration // how long nodes may take for an answer; 0: answerTime
 }
 
 // Node says where a node is.
@@ -49,6 +52,9 @@ func Read(file string) (*Testbed, error) {
 	return Parse(file, b)
 }
 
+// mostResponse is the longest that a switch takes for its `pfc: {response: ...}`.
+const mostResponse = units.Second
+
 // Parse is Read of a text that was read already; file is for errors and for names beside it.
 func Parse(file string, b []byte) (*Testbed, error) {
 	t := &Testbed{}
@@ -59,33 +65,88 @@ func Parse(file string, b []byte) (*Testbed, error) {
 	if len(t.Nodes) == 0 {
 		return nil, t.wrong(errors.New("a testbed needs nodes (`nodes: {H0: {ssh: host0, name: h0}}`)"))
 	}
+	if r := t.Response; r.IsSet() && (r.V < 0 || r.V > mostResponse) {
+		return nil, t.wrong(at(r.Line,
+			"response %v: how long nodes that are started here may take to act, 0 to %v", r.V, mostResponse))
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.Nodes)) {
 		n := t.Nodes[name]
 		if n == nil {
 			return nil, t.wrong(fmt.Errorf("node %s says nothing of where it is", name))
 		}
 		if err := n.check(); err != nil {
-			return nil, t.wrong(fmt.Errorf("node %s: %w", name, err))
+			return nil, t.wrong(of(name, err))
 		}
 	}
 	return t, nil
 }
 
-// Covers says which nodes of an experiment the testbed does not have.
-func (t *Testbed) Covers(names []string) error {
+// Covers implements nodecontrol.Testbed.
+func (t *Testbed) Covers(nodes []nodecontrol.Spec) error {
 	var missing []string
-	for _, name := range names {
-		if t.Nodes[name] == nil {
-			missing = append(missing, name)
+	for _, w := range nodes {
+		if t.Nodes[w.Name] == nil {
+			missing = append(missing, w.Name)
 		}
 	}
 	if missing != nil {
-		return t.wrong(fmt.Errorf("the experiment's nodes %s are nowhere (`nodes:` has %s)", strings.Join(missing, ", "), strings.Join(slices.Sorted(maps.Keys(t.Nodes)), ", ")))
+		return t.wrong(fmt.Errorf("the experiment's nodes %s are nowhere (`nodes:` has %s)",
+			strings.Join(missing, ", "), strings.Join(slices.Sorted(maps.Keys(t.Nodes)), ", ")))
+	}
+	for _, w := range nodes {
+		if err := t.Nodes[w.Name].fits(w); err != nil {
+			return t.wrong(of(w.Name, err))
+		}
 	}
 	return nil
 }
 
-func (t *Testbed) wrong(err error) error { return &config.Error{File: t.file, Err: err} }
+// fits says how a node's devices and links are not those of the experiment's.
+func (n *Node) fits(w nodecontrol.Spec) error {
+	switch {
+	case n.started() && !w.Switch && len(n.Links) > 0:
+		return errors.New("it is a host, which has a `port:`, and no `links:`")
+	case n.started() && !w.Switch && !n.Port.IsSet():
+		return errors.New("it is a host, and has no `port:`")
+	case n.started() && w.Switch && n.Port.IsSet():
+		return errors.New("it is a switch, which has `links:`, and no `port:`")
+	}
+	for _, to := range slices.Sorted(maps.Keys(n.Links)) {
+		if !slices.Contains(w.Neighbour, to) {
+			return at(n.Links[to].Line, "links: it has none to %s in the experiment (%s)",
+				to, strings.Join(w.Neighbour, ", "))
+		}
+	}
+	for _, to := range w.Neighbour {
+		if _, there := n.Links[to]; !there && len(n.Links) > 0 {
+			return fmt.Errorf("links: that to %s is missing", to)
+		}
+	}
+	return nil
+}
+
+// at is an error of a line.
+func at(line int, format string, args ...any) error {
+	return &config.Error{Line: line, Err: fmt.Errorf(format, args...)}
+}
+
+// wrong is an error with the file's name.
+func (t *Testbed) wrong(err error) error {
+	var located *config.Error
+	if !errors.As(err, &located) {
+		located = &config.Error{Err: err}
+	}
+	return &config.Error{File: t.file, Line: located.Line, Err: located.Err}
+}
+
+// of is a node's error, with the line that it may have.
+func of(name string, err error) error {
+	var located *config.Error
+	if !errors.As(err, &located) {
+		located = &config.Error{Err: err}
+	}
+	return at(located.Line, "node %s: %w", name, located.Err)
+}
 
 // started reports whether the node is to be started here.
 func (n *Node) started() bool {
@@ -93,6 +154,16 @@ func (n *Node) started() bool {
 }
 
 func (n *Node) check() error {
+	for i, v := range []config.Value[string]{n.Port, n.Name, n.Socket} {
+		if v.IsSet() && v.V == "" {
+			return at(v.Line, "%s: a value belongs here", []string{"port", "name", "socket"}[i])
+		}
+	}
+	for _, to := range slices.Sorted(maps.Keys(n.Links)) {
+		if v := n.Links[to]; v.V == "" {
+			return at(v.Line, "links: %s: a device belongs here, or the port of a switch that runs", to)
+		}
+	}
 	switch {
 	case n.started() && !n.Port.IsSet() && len(n.Links) == 0:
 		return errors.New("it has neither devices (`port:` of a host, `links:` of a switch) nor a place where it runs (`name:` or `socket:`, with `ssh:` elsewhere)")

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type running struct {
 	log    lockedBuffer
 	ended  chan error
 	dir    string
+
+	patience time.Duration // for an answer
 }
 
 // lockedBuffer collects what a child prints.
@@ -56,6 +59,10 @@ func (b *lockedBuffer) tail() string {
 const (
 	// patience is how long a node may take to start, and to be found.
 	patience = 30 * time.Second
+	// answerTime is how long a node may take to answer, over ssh on a busy machine, and fetchTime for what it has
+	// recorded, which may be hundreds of megabytes.
+	answerTime = 30 * time.Second
+	fetchTime  = 10 * answerTime
 	// asked is how often a node's clock is asked for.
 	asked = 9
 )
@@ -66,7 +73,9 @@ func (t *Testbed) Start(ctx context.Context, w nodecontrol.Spec) (of *nodecontro
 	if n == nil {
 		return nil, t.wrong(fmt.Errorf("the experiment has a node %s, and the testbed does not", w.Name))
 	}
-	r := &running{Running: nodecontrol.Running{Spec: w}, ended: make(chan error, 1)}
+	r := &running{
+		Running: nodecontrol.Running{Spec: w}, ended: make(chan error, 1), patience: cmp.Or(t.answerTime, answerTime),
+	}
 	r.Control = r
 	defer func() {
 		if err != nil {
@@ -109,10 +118,40 @@ func (t *Testbed) reach(ctx context.Context, n *Node, r *running) (err error) {
 	return err
 }
 
+// Node implements nodecontrol.Control.
+func (r *running) Node(ctx context.Context) (node.Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	return r.Client.Node(ctx)
+}
+
 // SetScheme implements nodecontrol.Control. The file of a node that was started here names the scheme, but it says
 // nothing of the experiment's network, and an agent that goes by a file refuses notifications that come too soon.
 func (r *running) SetScheme(ctx context.Context, s node.Scheme) error {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
 	return r.Client.SetScheme(ctx, s)
+}
+
+// OrderFlows implements nodecontrol.Control.
+func (r *running) OrderFlows(ctx context.Context, o node.FlowOrders) (node.FlowsOrdered, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	return r.Client.OrderFlows(ctx, o)
+}
+
+// Watch implements nodecontrol.Control.
+func (r *running) Watch(ctx context.Context, w node.Watch) error {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	return r.Client.Watch(ctx, w)
+}
+
+// Recorded implements nodecontrol.Control.
+func (r *running) Recorded(ctx context.Context) (node.Recording, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	return r.Client.Recorded(ctx)
 }
 
 // ports finds the node's ports for the experiment's: by the names in links, else
@@ -183,7 +222,7 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 		select {
 		case failed := <-r.ended:
 			r.ended <- failed
-			return fmt.Errorf("it does not start: %s", r.log.tail())
+			return fmt.Errorf("it does not start: %s", r.words(failed))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
@@ -231,6 +270,8 @@ func (r *running) HostPorts(ctx context.Context) (map[string]string, error) {
 
 // Flows implements nodecontrol.Control.
 func (r *running) Flows(ctx context.Context, after uint64) (f nodecontrol.Flows, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
 	all, err := r.ListFlows(ctx, after)
 	if err != nil {
 		return f, err
@@ -251,12 +292,24 @@ func (r *running) At(here units.Time) units.Time { return here + r.offset }
 // Skew bounds how wrong At is.
 func (r *running) Skew() units.Time { return r.skew }
 
+// words are why a node that was started here has ended: what it said last, or the signal that ended it, of which it
+// could say nothing.
+func (r *running) words(failed error) string {
+	var exit *exec.ExitError
+	if errors.As(failed, &exit) {
+		if status, is := exit.Sys().(syscall.WaitStatus); is && status.Signaled() {
+			return fmt.Sprintf("signal %d (%v)", status.Signal(), status.Signal())
+		}
+	}
+	return r.log.tail()
+}
+
 // Ended implements nodecontrol.Control.
 func (r *running) Ended() error {
 	select {
 	case failed := <-r.ended:
 		r.ended <- failed
-		return fmt.Errorf("it has ended: %s", r.log.tail())
+		return fmt.Errorf("it has ended: %s", r.words(failed))
 	default:
 		return nil
 	}
@@ -278,7 +331,7 @@ func (r *running) Stop() error {
 	select {
 	case err := <-r.ended:
 		if err != nil {
-			return fmt.Errorf("%s: %s", r.Name, r.log.tail())
+			return fmt.Errorf("%s: %s", r.Name, r.words(err))
 		}
 		return nil
 	case <-time.After(patience):

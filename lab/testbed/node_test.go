@@ -120,3 +120,43 @@ func TestNodeEndsMeanwhile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A node that is reached, and never answers, does not keep the experiment for ever.
+func TestNodeThatNeverAnswers(t *testing.T) {
+	bed := &Testbed{Nodes: map[string]*Node{"H0": {Command: []string{"sleep", "1000"}}}, answerTime: time.Millisecond}
+	_, err := bed.Start(context.Background(), nodecontrol.Spec{Name: "H0", Neighbour: []string{"S0"}})
+	if err == nil || err.Error() != "H0: sleep 1000: no answer: that photon hangs, or was stopped" {
+		t.Error(err)
+	}
+}
+
+// What a command says that reaches nobody is the error, in its own words.
+func TestNodeThatIsNotReached(t *testing.T) {
+	bed := &Testbed{Nodes: map[string]*Node{"H0": {Command: []string{"sh", "-c", "echo no route >&2; exit 1"}}}}
+	_, err := bed.Start(context.Background(), nodecontrol.Spec{Name: "H0", Neighbour: []string{"S0"}})
+	if err == nil || err.Error() != "H0: sh -c echo no route >&2; exit 1: no route" {
+		t.Error(err)
+	}
+}
+
+// A node that somebody kills says nothing of it: its last words are of something else.
+func TestNodeIsKilled(t *testing.T) {
+	t.Setenv(beNode, "1")
+	n, err := start(func(socket string) string { return socket })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := n.Control.(*running)
+	if err := r.child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for n.Ended() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if err := n.Ended(); err.Error() != "it has ended: signal 9 (killed)" {
+		t.Error(err)
+	}
+	if err := n.Stop(); err == nil || err.Error() != "H0: signal 9 (killed)" {
+		t.Error(err)
+	}
+}

@@ -170,6 +170,9 @@ func unreachable(path string, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%s: only the user who started that photon may ask it", path)
 	}
+	if request := (*url.Error)(nil); errors.As(err, &request) { // of the request nobody needs to know
+		err = request.Err
+	}
 	return fmt.Errorf("%s: %w", path, socket.Plain(err))
 }
 

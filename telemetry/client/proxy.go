@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -49,7 +48,7 @@ func startPipe(command []string) (net.Conn, error) {
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%s: %w", command[0], err)
+		return nil, err // the command is named with it
 	}
 	return p, nil
 }

@@ -25,17 +25,29 @@ type Info struct {
 	AckTimeout units.Time `json:"ack_timeout,omitempty"`
 	NPDelay    units.Time `json:"np_delay,omitempty"`
 	PauseDelay units.Time `json:"pause_delay,omitempty"`
+	// Priorities are an agent's; nil: it does not say.
+	Priorities *Priorities `json:"priorities,omitempty"`
+	// LossyQueue is what an egress queue of a lossy priority of a switch holds; 0: it does not say. LossyIngress is what
+	// lossy frames that came through a port may have of the buffer, by port; 0: there is no limit.
+	LossyQueue   units.Size   `json:"lossy_queue,omitempty"`
+	LossyIngress []units.Size `json:"lossy_ingress,omitempty"`
 	// Thresholds are those of a switch, by port, of its lossless priorities.
 	Thresholds [][pfc.Classes]pfc.Thresholds `json:"thresholds,omitempty"`
 	// Shapers say what shapers of a switch let leave at most, by port and priority: 0 is what the link takes.
 	Shapers [][pfc.Classes]units.Rate `json:"shapers,omitempty"`
-	// Besides is what else a switch does that those of experiments do not, in words that go with its name.
+	// Besides is what else a node does that those of experiments do not, in words that go with its name.
 	Besides  []string     `json:"besides,omitempty"`
 	Scheme   string       `json:"scheme"`     // in force
 	Now      units.Time   `json:"now"`        // the node's clock
 	Balanced string       `json:"unbalanced"` // what is wrong in its audit; empty: nothing
 	Missed   uint64       `json:"missed"`     // frames that its devices and the kernel dropped
 	Stats    fabric.Stats `json:"stats"`
+}
+
+// Priorities are those of what an agent sends besides data: 0 to 7.
+type Priorities struct {
+	Ack int `json:"ack"`
+	CNP int `json:"cnp"`
 }
 
 // Scheme is the scheme that a node is to have.
@@ -84,8 +96,10 @@ const (
 // each sample; counters count from the node's start. Done says that it is complete, and
 // From is of the Watch that asked for it, by which that is known again.
 type Recording struct {
-	Done   bool       `json:"done"`
-	From   units.Time `json:"from"`
+	Done bool       `json:"done"`
+	From units.Time `json:"from"`
+	// Late is by how much the latest sample came after its time, since the node polled no sooner: 0 or more.
+	Late   units.Time `json:"late,omitempty"`
 	Begin  []int64    `json:"begin"` // by column, at the start
 	Names  []string   `json:"names"`
 	Values [][]int64  `json:"values"`
