@@ -123,6 +123,7 @@ func (r *reference) transmit(now units.Time, port, room int) (sent []refFrame) {
 		b := make([]byte, pfc.FrameLen)
 		f.Encode(b, p.config.MAC)
 		p.stats.TxControl++
+		p.stats.TxControlBytes += 60
 		sent = append(sent, refFrame{bytes: b})
 	}
 	for len(sent) < room {

@@ -23,6 +23,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *fabric.Frame)
 		return
 	}
 	if p.control(now, &h, b) || s.probed(p, &h, b) || p.receiveAnnouncement(&h, b) {
+		p.stats.RxControlBytes += uint64(f.Len)
 		p.env.Free(*f)
 		return
 	}
