@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"photon/lldp"
 	"photon/units"
 	"photon/wire"
 )
@@ -29,6 +30,26 @@ func TestPortsSayTheirOwn(t *testing.T) {
 	}
 	if !found || len(a.DCBX[2].Apps) != 0 {
 		t.Errorf("%+v, %+v", a.DCBX[0].Apps, a.DCBX[2].Apps)
+	}
+}
+
+// A port that goes by nothing that frames say promises no priority to who sets a DSCP, and RoCEv2 only what all frames have.
+func TestPortsThatTrustNothingSaySo(t *testing.T) {
+	text := "ports:\n- {device: net_null0, trust: none}\n- {device: net_null1, trust: none, default_priority: 3}\n- {device: net_null2}\n"
+	a := parse(t, text+"lldp: {}\n").Announced()
+	roce := lldp.App{Priority: 3, Selector: lldp.ByUDP, Protocol: 4791}
+	if d := a.DCBX[0]; !d.HasApps || len(d.Apps) != 0 {
+		t.Errorf("priority 0 for all frames: %+v", d.Apps)
+	}
+	if d := a.DCBX[1]; !slices.Equal(d.Apps, []lldp.App{roce}) {
+		t.Errorf("priority 3 for all frames: %+v", d.Apps)
+	}
+	if d := a.DCBX[2]; len(d.Apps) != 9 || d.Apps[0] != roce {
+		t.Errorf("priorities by DSCP: %+v", d.Apps)
+	}
+	a = parse(t, text+"lldp: {applications: [{tcp: 80, priority: 2}]}\n").Announced()
+	if d := a.DCBX[0]; len(d.Apps) != 1 {
+		t.Errorf("what the file lists: %+v", d.Apps)
 	}
 }
 
