@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"photon/dataplane"
 	"photon/lldp"
 	"photon/units"
 	"photon/wire"
@@ -230,5 +231,39 @@ func TestStormControlIsTold(t *testing.T) {
 				t.Errorf("nobody says %q:\n%s", line, strings.Join(n.Describe(), "\n"))
 			}
 		}
+	}
+}
+
+// A port may have no limit where the switch has one, as an uplink to many stations: a rate of 0 is none, as a shaper's is.
+func TestPortWithoutStormControl(t *testing.T) {
+	for _, none := range []string{"0pps", "0bps"} {
+		text := "ports:\n- {device: net_null0, storm_control: {broadcast: {rate: " + none + "}}}\n- device: net_null1\n" +
+			"storm_control: {broadcast: {rate: 1000pps, burst: 100}, multicast: {rate: 1Mbps}}\n"
+		n, err := parse(t, text).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := n.Config.Ports[0].Flood; f.Broadcast != (dataplane.FloodLimit{}) || f.Multicast.Rate != units.Mbps {
+			t.Errorf("%s: %+v", none, f)
+		}
+		if f := n.Config.Ports[1].Flood; f.Broadcast.Frames != 1000 {
+			t.Errorf("the other port: %+v", f)
+		}
+		lines := strings.Join(n.Describe(), "\n")
+		if strings.Contains(lines, "port 0: broadcast") || !strings.Contains(lines, "port 0: multicast at most 1Mbps") {
+			t.Errorf("%s is described as\n%s", none, lines)
+		}
+		changes, err := parse(t, text).Changes(parse(t, strings.ReplaceAll(text, "rate: "+none, "rate: 5pps")))
+		if err != nil || len(changes) != 1 || changes[0].String() != "ports[0].storm_control.broadcast.rate: 0pps -> 5pps" {
+			t.Errorf("a reload says %v, %v", changes, err)
+		}
+	}
+	c := &Switch{}
+	err := Decode("x.yaml", []byte(twoPorts+"storm_control: {broadcast: {rate: 0pps, burst: 5}}\n"), c)
+	if err == nil {
+		err = c.Check()
+	}
+	if err == nil || !strings.Contains(err.Error(), "a burst needs a rate") {
+		t.Error(err)
 	}
 }
