@@ -133,8 +133,8 @@ func (c *Switch) Announced() *Announced {
 	return a
 }
 
-// applications are those of the file, or what a port's maps say of the first lossless priority. Where frames are not trusted
-// these say nothing, and only if all frames have that priority those of RoCEv2 do.
+// applications are those of the file, or what a port's maps say of the first lossless priority. Where frames are not
+// trusted these say nothing, and only if all frames have that priority those of RoCEv2 do.
 func (c *Switch) applications(lossless uint8, k *dataplane.Classes) (apps []lldp.App) {
 	if list := c.LLDP.Applications; list != nil {
 		for i := range *list {

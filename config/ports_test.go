@@ -34,9 +34,11 @@ func TestPortsSayTheirOwn(t *testing.T) {
 	}
 }
 
-// A port that goes by nothing that frames say promises no priority to who sets a DSCP, and RoCEv2 only what all frames have.
+// A port that goes by nothing that frames say promises no priority to who sets a DSCP, and RoCEv2 only what all frames
+// have.
 func TestPortsThatTrustNothingSaySo(t *testing.T) {
-	text := "ports:\n- {device: net_null0, trust: none}\n- {device: net_null1, trust: none, default_priority: 3}\n- {device: net_null2}\n"
+	text := "ports:\n- {device: net_null0, trust: none}\n- {device: net_null1, trust: none, default_priority: 3}\n" +
+		"- {device: net_null2}\n"
 	a := parse(t, text+"lldp: {}\n").Announced()
 	roce := lldp.App{Priority: 3, Selector: lldp.ByUDP, Protocol: 4791}
 	if d := a.DCBX[0]; !d.HasApps || len(d.Apps) != 0 {
@@ -234,11 +236,12 @@ func TestStormControlIsTold(t *testing.T) {
 	}
 }
 
-// A port may have no limit where the switch has one, as an uplink to many stations: a rate of 0 is none, as a shaper's is.
+// A port may have no limit where the switch has one, as an uplink to many stations: a rate of 0 is none, as a shaper's
+// is.
 func TestPortWithoutStormControl(t *testing.T) {
 	for _, none := range []string{"0pps", "0bps"} {
-		text := "ports:\n- {device: net_null0, storm_control: {broadcast: {rate: " + none + "}}}\n- device: net_null1\n" +
-			"storm_control: {broadcast: {rate: 1000pps, burst: 100}, multicast: {rate: 1Mbps}}\n"
+		text := "ports:\n- {device: net_null0, storm_control: {broadcast: {rate: " + none + "}}}\n" +
+			"- device: net_null1\nstorm_control: {broadcast: {rate: 1000pps, burst: 100}, multicast: {rate: 1Mbps}}\n"
 		n, err := parse(t, text).Resolve(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +257,8 @@ func TestPortWithoutStormControl(t *testing.T) {
 			t.Errorf("%s is described as\n%s", none, lines)
 		}
 		changes, err := parse(t, text).Changes(parse(t, strings.ReplaceAll(text, "rate: "+none, "rate: 5pps")))
-		if err != nil || len(changes) != 1 || changes[0].String() != "ports[0].storm_control.broadcast.rate: 0pps -> 5pps" {
+		const change = "ports[0].storm_control.broadcast.rate: 0pps -> 5pps"
+		if err != nil || len(changes) != 1 || changes[0].String() != change {
 			t.Errorf("a reload says %v, %v", changes, err)
 		}
 	}

@@ -21,8 +21,8 @@ type taps struct {
 	on map[int]bool
 }
 
-// priorityAt is the priority of frames at a port of a node. A frame that a switch sends has that of its queue, which its bytes
-// do not say: the port through which it came has other maps, or it had a tag there.
+// priorityAt is the priority of frames at a port of a node. A frame that a switch sends has that of its queue, which
+// its bytes do not say: the port through which it came has other maps, or it had a tag there.
 func (d *daemon) priorityAt(n hosted, port int) fabric.PriorityOf {
 	return func(f *fabric.Frame, b []byte, out bool) int {
 		if prio := n.Priority(port, b); prio < 0 || !out || d.sw == nil {

@@ -36,12 +36,15 @@ func TestCaptureOfAPortThatGoes(t *testing.T) {
 	}
 }
 
-// The priority of a frame in a capture is that in which the switch has it: by the maps of the port that it came through,
-// whatever those of the port say by which it leaves, and whether or not its tag is still there. MAC control has none.
+// The priority of a frame in a capture is that in which the switch has it: by the maps of the port that it came
+// through, whatever those of the port say by which it leaves, and whether or not its tag is still there. MAC control
+// has none.
 func TestCaptureHasThePriorityOfTheQueue(t *testing.T) {
-	x := newLinkedOf(t, "ports:\n- {device: '0000:03:00.0', trust: pcp}\n- {device: '0000:03:00.1', trust: none, default_priority: 1}\n"+
-		"vlans: [{id: 10, tagged: [0], untagged: [1]}]\nforwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n")
-	length := 100
+	x := newLinkedOf(t, "ports:\n- {device: '0000:03:00.0', trust: pcp}\n"+
+		"- {device: '0000:03:00.1', trust: none, default_priority: 1}\n"+
+		"vlans: [{id: 10, tagged: [0], untagged: [1]}]\n"+
+		"forwarding: {static: [{mac: '02:00:00:00:00:09', port: 1}]}\n")
+	const length = 100
 	_, stop, err := x.capture("sw1", 64)
 	if err != nil {
 		t.Fatal(err)

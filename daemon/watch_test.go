@@ -133,7 +133,8 @@ func TestCollectorGetsBytesOfFramesOfTheLink(t *testing.T) {
 	}
 	defer collector.Close()
 	x := newLinked(t, "sflow: {collector: '"+collector.LocalAddr().String()+"', sampling: 1000000, polling: 1s}\n")
-	hello := (&lldp.Info{From: 0x020000000001, Port: "sw0", TTL: 121, SystemText: strings.Repeat("x", 200)}).Encode(0x020000000001)
+	info := lldp.Info{From: 0x020000000001, Port: "sw0", TTL: 121, SystemText: strings.Repeat("x", 200)}
+	hello := info.Encode(0x020000000001)
 	pause := append([]byte{1, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 7, 0x88, 0x08, 1, 1}, make([]byte, 100)...)
 	x.sw.Announce(x.world.now, 0, &dataplane.Announcement{Frame: hello})
 	for _, b := range [][]byte{hello, pause} {

@@ -274,8 +274,8 @@ func (r *reference) behind(now units.Time, p *refPort, m wire.MAC) (vlan int, ok
 	return vlan, vlan != 0 || len(r.config.VLANs) == 0
 }
 
-// codePoint is what a new tag says of a priority at a port: the least code point that frames of the priority may come with
-// there.
+// codePoint is what a new tag says of a priority at a port: the least code point that frames of the priority may come
+// with there.
 func (r *reference) codePoint(port, prio int) byte {
 	means := r.config.PCP
 	if k := r.ports[port].config.Classes; k != nil {

@@ -139,8 +139,8 @@ func (p *switchPort) classify(f *fabric.Frame, h *wire.Header) {
 	}
 }
 
-// Priority is the priority of a frame that comes through a port by its bytes, or -1 if it has none: MAC control, LLDP where the
-// port speaks it, or no frame at all. A port's worker calls it, or no worker runs.
+// Priority is the priority of a frame that comes through a port by its bytes, or -1 if it has none: MAC control, LLDP
+// where the port speaks it, or no frame at all. A port's worker calls it, or no worker runs.
 func (s *Switch) Priority(port int, b []byte) int {
 	var h wire.Header
 	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged || s.ports[port].announcer.speaks(&h) {

@@ -228,8 +228,8 @@ func TestWeightedPrioritiesAreSeen(t *testing.T) {
 	check(1<<4 | 1<<5)
 }
 
-// A queue that is paused, or waits for its shaper, in the middle of its turns saves none of them up: when it may send as
-// it likes, it has its share and no more.
+// A queue that is paused, or waits for its shaper, in the middle of its turns saves none of them up: when it may send
+// as it likes, it has its share and no more.
 func TestTurnsThatWereCutShortAreNotSavedUp(t *testing.T) {
 	fill := func(r *rig) {
 		for r.sw.QueueBytes(1, 3) < 10_000 {

@@ -114,7 +114,7 @@ type PortStats struct {
 	// LostAt is when the first frame of a lossless priority was lost (Reason.Loses), by the node's clock of now, or
 	// Never. Of a host it is when the first was discarded.
 	LostAt      [pfc.Classes]units.Time
-	RxControl   uint64              // MAC control frames, LLDP frames that are read, probes for deadlocks, received; they end here
+	RxControl   uint64              // MAC control, LLDP that is read, probes for deadlocks, received; they end here
 	TxControl   uint64              // the same sent; they begin here
 	BadControl  uint64              // those that are neither PFC, PAUSE nor a probe, among RxControl
 	Routed      uint64              // frames received that were forwarded by their IP address

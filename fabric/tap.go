@@ -41,8 +41,8 @@ type Tapped struct {
 	Lost     uint64     // frames between the one before and this that did not fit
 }
 
-// PriorityOf is the priority of a frame that a port received or, with out, sends, of which the first bytes are b; -1: it has
-// none. Of a frame that was received f does not say it yet.
+// PriorityOf is the priority of a frame that a port received or, with out, sends, of which the first bytes are b; -1:
+// it has none. Of a frame that was received f does not say it yet.
 type PriorityOf func(f *Frame, b []byte, out bool) int
 
 // NewTap returns a ring for frames frames, rounded up to a power of two, of which
@@ -68,7 +68,8 @@ func (t *Tap) Copy(now units.Time, out bool, pool *Pool, burst []Frame) {
 		b := pool.Header(*f)
 		at := int(tail & uint32(len(t.info)-1))
 		kept := copy(t.data[at*t.size:(at+1)*t.size], b)
-		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, captured: uint16(kept), prio: int8(t.prio(f, b, out)), out: out}
+		prio := int8(t.prio(f, b, out))
+		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, captured: uint16(kept), prio: prio, out: out}
 		t.lost = 0
 		t.tail.Store(tail + 1)
 	}
