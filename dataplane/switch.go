@@ -114,7 +114,7 @@ type switchPort struct {
 	announcer  *announcer          // nil: it sends none, and reads none
 	credits    *credits.Port       // flow control of the link in place of ingress and egress; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
-	_          [56]byte
+	_          [40]byte
 }
 
 // switchWorker is what belongs to one worker.
