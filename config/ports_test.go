@@ -9,6 +9,7 @@ import (
 
 	"photon/dataplane"
 	"photon/lldp"
+	"photon/marking"
 	"photon/units"
 	"photon/wire"
 )
@@ -269,5 +270,38 @@ func TestPortWithoutStormControl(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "a burst needs a rate") {
 		t.Error(err)
+	}
+}
+
+// A port may have no WRED where the switch has it for all: `kmax: 0B`, and nothing else of it. So may one whose priority
+// is lossless.
+func TestPortWithoutWRED(t *testing.T) {
+	const all = "queues: {0: {wred: {kmin: 30KB, kmax: 90KB}, shaper: {rate: 1Gbps}}}\n"
+	for _, own := range []string{"", ", lossless: [0]"} {
+		text := "ports:\n- {device: net_null0, queues: {0: {wred: {kmax: 0B}}}" + own + "}\n- device: net_null1\n" + all
+		n, err := parse(t, text).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := n.Config.Ports[0].Queues[0]; q.WRED != (marking.WREDParams{}) || q.Shaper.Rate != units.Gbps {
+			t.Errorf("%+v", q)
+		}
+		if q := n.Config.Ports[1].Queues[0]; q.WRED.Kmax != 90*units.KB {
+			t.Errorf("the other port: %+v", q)
+		}
+		if lines := strings.Join(n.Describe(), "\n"); !strings.Contains(lines, "ports 1, queue 0: wred from 30KB") {
+			t.Errorf("nobody says which ports have it:\n%s", lines)
+		}
+	}
+	for _, wrong := range []string{"{kmax: 0B, pmax: 0.5}", "{kmin: 0B, kmax: 0B}"} {
+		c := &Switch{}
+		text := "ports:\n- {device: net_null0, queues: {0: {wred: " + wrong + "}}}\n- device: net_null1\n" + all
+		err := Decode("x.yaml", []byte(text), c)
+		if err == nil {
+			err = c.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), "kmax 0B") {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 }
