@@ -87,7 +87,7 @@ type StormControl struct {
 
 // Limit is a rate and what may come at once.
 type Limit struct {
-	Rate  Value[FloodRate]  `yaml:"rate"`  // 1000pps, or 10Mbps on the wire; absent: no limit
+	Rate  Value[FloodRate]  `yaml:"rate"`  // 1000pps, or 10Mbps on the wire; 0pps or absent: no limit
 	Burst Value[FloodBurst] `yaml:"burst"` // frames, or a size as in 64KB; 10ms of the rate, but at least a frame
 }
 
@@ -105,7 +105,7 @@ func (p *Prefix) UnmarshalText(b []byte) (err error) {
 	return nil
 }
 
-// FloodRate is frames or bits per second.
+// FloodRate is frames or bits per second; zero: there is no limit.
 type FloodRate struct {
 	Frames int
 	Bits   units.Rate
@@ -118,7 +118,7 @@ func (r *FloodRate) UnmarshalText(b []byte) (err error) {
 	} else {
 		r.Bits, err = units.ParseRate(string(b))
 	}
-	if err != nil || r.Frames < 0 || r.Bits < 0 || r.Frames == 0 && r.Bits == 0 {
+	if err != nil || r.Frames < 0 || r.Bits < 0 {
 		return fmt.Errorf("rate %q: not a number of frames or bits per second (write it like 1000pps or 10Mbps)", b)
 	}
 	const most = 1_000_000_000 // more than any link carries, and the arithmetic of a limit holds
@@ -129,7 +129,7 @@ func (r *FloodRate) UnmarshalText(b []byte) (err error) {
 }
 
 func (r FloodRate) String() string {
-	if r.Frames > 0 {
+	if r.Frames > 0 || r.Bits == 0 {
 		return fmt.Sprintf("%dpps", r.Frames)
 	}
 	return r.Bits.String()
@@ -161,7 +161,7 @@ func (s FloodBurst) String() string {
 
 // limit is what the switch goes by.
 func (l Limit) limit(mtu int) (f dataplane.FloodLimit, err error) {
-	if !l.Rate.IsSet() {
+	if l.Rate.V == (FloodRate{}) {
 		if l.Burst.IsSet() {
 			return f, fail(l.Burst, "storm control: a burst needs a rate")
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"photon/dataplane"
 	"photon/lldp"
 	"photon/pfc"
 	"photon/units"
@@ -121,19 +122,20 @@ func (c *Switch) Announced() *Announced {
 	a.Info.TTL = uint16(min(65535, int(a.Every/units.Second)*l.Hold.Or(4)+1))
 	shares := lldp.Shared(s.Weights)
 	for i := range s.Ports {
-		lossless, dscp := s.LosslessAt(i), &s.DSCP
-		if k := s.Ports[i].Classes; k != nil {
-			dscp = &k.DSCP
+		lossless, k := s.LosslessAt(i), s.Ports[i].Classes
+		if k == nil {
+			k = &dataplane.Classes{DSCP: s.DSCP}
 		}
 		d := lldp.DCBX{ETS: shares, Recommended: shares, PFC: &lldp.PFC{Classes: pfc.Classes, Priority: lossless}, HasApps: true}
-		d.Apps = c.applications(lossless, dscp)
+		d.Apps = c.applications(lossless, k)
 		a.DCBX = append(a.DCBX, d)
 	}
 	return a
 }
 
-// applications are those of the file, or what the maps say of the first lossless priority.
-func (c *Switch) applications(lossless uint8, dscp *[64]uint8) (apps []lldp.App) {
+// applications are those of the file, or what a port's maps say of the first lossless priority. Where frames are not
+// trusted these say nothing, and only if all frames have that priority those of RoCEv2 do.
+func (c *Switch) applications(lossless uint8, k *dataplane.Classes) (apps []lldp.App) {
 	if list := c.LLDP.Applications; list != nil {
 		for i := range *list {
 			if e, err := (*list)[i].entry(); err == nil { // Check has seen it
@@ -146,8 +148,15 @@ func (c *Switch) applications(lossless uint8, dscp *[64]uint8) (apps []lldp.App)
 		return nil
 	}
 	prio := uint8(bits.TrailingZeros8(lossless))
+	deaf := k.Trust == dataplane.TrustNone
+	if deaf && k.Default != prio {
+		return nil
+	}
 	apps = append(apps, lldp.App{Priority: prio, Selector: lldp.ByUDP, Protocol: wire.PortRoCEv2})
-	for d, p := range dscp {
+	if deaf {
+		return apps
+	}
+	for d, p := range k.DSCP {
 		if p == prio {
 			apps = append(apps, lldp.App{Priority: prio, Selector: lldp.ByDSCP, Protocol: uint16(d)})
 		}

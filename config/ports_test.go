@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"photon/dataplane"
+	"photon/lldp"
+	"photon/marking"
 	"photon/units"
 	"photon/wire"
 )
@@ -29,6 +32,28 @@ func TestPortsSayTheirOwn(t *testing.T) {
 	}
 	if !found || len(a.DCBX[2].Apps) != 0 {
 		t.Errorf("%+v, %+v", a.DCBX[0].Apps, a.DCBX[2].Apps)
+	}
+}
+
+// A port that goes by nothing that frames say promises no priority to who sets a DSCP, and RoCEv2 only what all frames
+// have.
+func TestPortsThatTrustNothingSaySo(t *testing.T) {
+	text := "ports:\n- {device: net_null0, trust: none}\n- {device: net_null1, trust: none, default_priority: 3}\n" +
+		"- {device: net_null2}\n"
+	a := parse(t, text+"lldp: {}\n").Announced()
+	roce := lldp.App{Priority: 3, Selector: lldp.ByUDP, Protocol: 4791}
+	if d := a.DCBX[0]; !d.HasApps || len(d.Apps) != 0 {
+		t.Errorf("priority 0 for all frames: %+v", d.Apps)
+	}
+	if d := a.DCBX[1]; !slices.Equal(d.Apps, []lldp.App{roce}) {
+		t.Errorf("priority 3 for all frames: %+v", d.Apps)
+	}
+	if d := a.DCBX[2]; len(d.Apps) != 9 || d.Apps[0] != roce {
+		t.Errorf("priorities by DSCP: %+v", d.Apps)
+	}
+	a = parse(t, text+"lldp: {applications: [{tcp: 80, priority: 2}]}\n").Announced()
+	if d := a.DCBX[0]; len(d.Apps) != 1 {
+		t.Errorf("what the file lists: %+v", d.Apps)
 	}
 }
 
@@ -208,6 +233,75 @@ func TestStormControlIsTold(t *testing.T) {
 			if line := fmt.Sprintf("port %d: %s", p, want); !slices.Contains(n.Describe(), line) {
 				t.Errorf("nobody says %q:\n%s", line, strings.Join(n.Describe(), "\n"))
 			}
+		}
+	}
+}
+
+// A port may have no limit where the switch has one, as an uplink to many stations: a rate of 0 is none, as a shaper's
+// is.
+func TestPortWithoutStormControl(t *testing.T) {
+	for _, none := range []string{"0pps", "0bps"} {
+		text := "ports:\n- {device: net_null0, storm_control: {broadcast: {rate: " + none + "}}}\n" +
+			"- device: net_null1\nstorm_control: {broadcast: {rate: 1000pps, burst: 100}, multicast: {rate: 1Mbps}}\n"
+		n, err := parse(t, text).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := n.Config.Ports[0].Flood; f.Broadcast != (dataplane.FloodLimit{}) || f.Multicast.Rate != units.Mbps {
+			t.Errorf("%s: %+v", none, f)
+		}
+		if f := n.Config.Ports[1].Flood; f.Broadcast.Frames != 1000 {
+			t.Errorf("the other port: %+v", f)
+		}
+		lines := strings.Join(n.Describe(), "\n")
+		if strings.Contains(lines, "port 0: broadcast") || !strings.Contains(lines, "port 0: multicast at most 1Mbps") {
+			t.Errorf("%s is described as\n%s", none, lines)
+		}
+		changes, err := parse(t, text).Changes(parse(t, strings.ReplaceAll(text, "rate: "+none, "rate: 5pps")))
+		const change = "ports[0].storm_control.broadcast.rate: 0pps -> 5pps"
+		if err != nil || len(changes) != 1 || changes[0].String() != change {
+			t.Errorf("a reload says %v, %v", changes, err)
+		}
+	}
+	c := &Switch{}
+	err := Decode("x.yaml", []byte(twoPorts+"storm_control: {broadcast: {rate: 0pps, burst: 5}}\n"), c)
+	if err == nil {
+		err = c.Check()
+	}
+	if err == nil || !strings.Contains(err.Error(), "a burst needs a rate") {
+		t.Error(err)
+	}
+}
+
+// A port may have no WRED where the switch has it for all: `kmax: 0B`, and nothing else of it. So may one whose priority
+// is lossless.
+func TestPortWithoutWRED(t *testing.T) {
+	const all = "queues: {0: {wred: {kmin: 30KB, kmax: 90KB}, shaper: {rate: 1Gbps}}}\n"
+	for _, own := range []string{"", ", lossless: [0]"} {
+		text := "ports:\n- {device: net_null0, queues: {0: {wred: {kmax: 0B}}}" + own + "}\n- device: net_null1\n" + all
+		n, err := parse(t, text).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := n.Config.Ports[0].Queues[0]; q.WRED != (marking.WREDParams{}) || q.Shaper.Rate != units.Gbps {
+			t.Errorf("%+v", q)
+		}
+		if q := n.Config.Ports[1].Queues[0]; q.WRED.Kmax != 90*units.KB {
+			t.Errorf("the other port: %+v", q)
+		}
+		if lines := strings.Join(n.Describe(), "\n"); !strings.Contains(lines, "ports 1, queue 0: wred from 30KB") {
+			t.Errorf("nobody says which ports have it:\n%s", lines)
+		}
+	}
+	for _, wrong := range []string{"{kmax: 0B, pmax: 0.5}", "{kmin: 0B, kmax: 0B}"} {
+		c := &Switch{}
+		text := "ports:\n- {device: net_null0, queues: {0: {wred: " + wrong + "}}}\n- device: net_null1\n" + all
+		err := Decode("x.yaml", []byte(text), c)
+		if err == nil {
+			err = c.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), "kmax 0B") {
+			t.Errorf("%s: %v", wrong, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Queue struct {
 // WRED is random early detection for lossy frames: none, unless kmin and kmax are there.
 type WRED struct {
 	Kmin Value[units.Size] `yaml:"kmin"` // up to so much in the queue nothing is marked or dropped
-	Kmax Value[units.Size] `yaml:"kmax"` // beyond so much everything is
+	Kmax Value[units.Size] `yaml:"kmax"` // beyond so much everything is; 0B alone, at a port: none there
 	Pmax Value[float64]    `yaml:"pmax"` // probability just below kmax, 0 to 1; 0.1
 	ECN  Value[bool]       `yaml:"ecn"`  // false: ECN-capable frames are dropped as others are, not marked; true
 	Drop Value[bool]       `yaml:"drop"` // false: frames that are not ECN-capable are left to the queue's limit; true
@@ -47,6 +47,9 @@ func pick[T any](v *Value[T], other Value[T]) {
 		*v = other
 	}
 }
+
+// none reports whether a port says that it has none: kmax of 0 alone.
+func (w WRED) none() bool { return w.Kmax.IsSet() && w.Kmax.V == 0 && w == WRED{Kmax: w.Kmax} }
 
 // params are what a queue goes by that drops beyond a limit.
 func (w WRED) params(limit units.Size) (p marking.WREDParams, err error) {
@@ -88,6 +91,9 @@ func (c *Switch) queues(p Port, lossless uint8, longest units.Size) (all [pfc.Cl
 	}
 	for prio := range all {
 		q := p.Queues[prio].or(c.Queues[prio])
+		if p.Queues[prio].WRED.none() {
+			q.WRED = WRED{}
+		}
 		if q.WRED != (WRED{}) && lossless>>prio&1 != 0 {
 			return all, &Error{Line: q.WRED.line(), Err: fmt.Errorf("queues: priority %d is lossless, and marked as `scheme:` says: wred is for lossy ones", prio)}
 		}

@@ -21,6 +21,17 @@ type taps struct {
 	on map[int]bool
 }
 
+// priorityAt is the priority of frames at a port of a node. A frame that a switch sends has that of its queue, which
+// its bytes do not say: the port through which it came has other maps, or it had a tag there.
+func (d *daemon) priorityAt(n hosted, port int) fabric.PriorityOf {
+	return func(f *fabric.Frame, b []byte, out bool) int {
+		if prio := n.Priority(port, b); prio < 0 || !out || d.sw == nil {
+			return prio
+		}
+		return int(f.Prio)
+	}
+}
+
 // capture copies the frames of a port.
 func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
 	d.loaded.Lock() // no port comes or goes until the capture is known
@@ -36,7 +47,7 @@ func (d *daemon) capture(port string, snap int) (admin.Stream, func(), error) {
 	}
 	var n hosted
 	d.world.DoBriefly(func(units.Time) { n = d.node }) // which a reload may replace
-	tap := fabric.NewTap(tapFrames, snap, func(b []byte) int { return n.Priority(number, b) })
+	tap := fabric.NewTap(tapFrames, snap, d.priorityAt(n, number))
 	at := fabric.End{Node: d.id, Port: number}
 	var start units.Time
 	var wall time.Time

@@ -25,6 +25,7 @@ type still struct {
 	devices []dpdk.DeviceStats
 	env     *fabric.Env        // of an agent
 	rates   map[int]units.Rate // that the world was told
+	tap     *fabric.Tap        // that the world has
 }
 
 func (w *still) Devices() []dpdk.DeviceStats {

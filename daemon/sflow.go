@@ -188,8 +188,8 @@ func (d *daemon) sendCounters() {
 	for i := range snap.Numbers() {
 		st := &snap.Stats.Ports[i]
 		c := sflow.Counters{Port: uint32(i + 1), Admin: i >= len(snap.Shut) || !snap.Shut[i]}
-		c.InBytes = octets(&st.RxFrames, &st.RxBytes, st.RxControl)
-		c.OutBytes = octets(&st.TxFrames, &st.TxBytes, st.TxControl)
+		c.InBytes = octets(&st.RxFrames, &st.RxBytes, st.RxControl, st.RxControlBytes)
+		c.OutBytes = octets(&st.TxFrames, &st.TxBytes, st.TxControl, st.TxControlBytes)
 		out, in := st.Frames()
 		c.In, c.Out = uint32(in), uint32(out)
 		for why, byPriority := range st.Discards {
@@ -216,9 +216,9 @@ func (d *daemon) sendCounters() {
 }
 
 // octets are what frames are together as a collector counts them, who sees the lengths of samples beside: with FCS, and
-// with MAC control frames, which have the least length.
-func octets(frames, bytes *[pfc.Classes]uint64, control uint64) (sum uint64) {
-	sum = control * (wire.MinFrameLen + wire.FCSLen)
+// with frames of the link.
+func octets(frames, bytes *[pfc.Classes]uint64, control, controlBytes uint64) (sum uint64) {
+	sum = controlBytes + wire.FCSLen*control
 	for prio := range frames {
 		sum += bytes[prio] + wire.FCSLen*frames[prio]
 	}

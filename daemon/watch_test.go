@@ -9,8 +9,10 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 
+	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/fabric"
+	"photon/lldp"
 	"photon/units"
 	"photon/wire"
 )
@@ -120,6 +122,43 @@ func TestWhatACollectorGets(t *testing.T) {
 		to.IfOutErrors != 4 || to.IfOutDiscards != 65 ||
 		to.IfInUcastPkts != 0 || to.IfStatus != 1 {
 		t.Errorf("the port that %d frames left by says %+v", frames, to)
+	}
+}
+
+// A collector adds up whole frames, whatever they are: LLDP's and long ones of MAC control are longer than the least.
+func TestCollectorGetsBytesOfFramesOfTheLink(t *testing.T) {
+	collector, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer collector.Close()
+	x := newLinked(t, "sflow: {collector: '"+collector.LocalAddr().String()+"', sampling: 1000000, polling: 1s}\n")
+	info := lldp.Info{From: 0x020000000001, Port: "sw0", TTL: 121, SystemText: strings.Repeat("x", 200)}
+	hello := info.Encode(0x020000000001)
+	pause := append([]byte{1, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 7, 0x88, 0x08, 1, 1}, make([]byte, 100)...)
+	x.sw.Announce(x.world.now, 0, &dataplane.Announcement{Frame: hello})
+	for _, b := range [][]byte{hello, pause} {
+		f, _ := x.env.Alloc(len(b))
+		copy(x.env.Bytes(&f), b)
+		x.sw.Receive(x.world.now, 0, []fabric.Frame{f})
+	}
+	var out [2]fabric.Frame
+	if n := x.sw.Transmit(x.world.now, 0, out[:]); n != 1 || int(out[0].Len) != len(hello) {
+		t.Fatalf("%d frames leave", n)
+	}
+	x.watchSamples(time.Unix(1, 0))
+	b, d := make([]byte, 2000), layers.SFlowDatagram{}
+	n, err := collector.Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.DecodeFromBytes(b[:n], gopacket.NilDecodeFeedback); err != nil {
+		t.Fatal(err)
+	}
+	c := d.CounterSamples[0].Records[0].(layers.SFlowGenericInterfaceCounters)
+	if c.IfIndex != 1 || c.IfInUcastPkts != 2 || int(c.IfInOctets) != len(hello)+len(pause)+2*wire.FCSLen ||
+		c.IfOutUcastPkts != 1 || int(c.IfOutOctets) != len(hello)+wire.FCSLen {
+		t.Errorf("frames of %d and %d bytes came, and one of %d left: %+v", len(hello), len(pause), len(hello), c)
 	}
 }
 

@@ -118,11 +118,17 @@ func (p *switchPort) makeAnnouncement(f *fabric.Frame) bool {
 	return true
 }
 
-// receiveAnnouncement stores an LLDP frame, and reports whether the frame is one. Its destination may be any group
-// address of the link (802.1AB clause 7.1); its source must be a station.
+// speaks reports whether a frame is an LLDP frame, and the port has LLDP. Its destination may be any group address of
+// the link (802.1AB clause 7.1); its source must be a station.
+func (x *announcer) speaks(h *wire.Header) bool {
+	return x != nil && h.EtherType == lldp.EtherType && h.Payload == wire.EthernetLen &&
+		h.Dst.LinkLocal() && h.Dst != pfc.Destination && !h.Src.Multicast()
+}
+
+// receiveAnnouncement stores an LLDP frame, and reports whether the frame is one.
 func (p *switchPort) receiveAnnouncement(h *wire.Header, b []byte) bool {
 	x := p.announcer
-	if x == nil || h.EtherType != lldp.EtherType || h.Payload != wire.EthernetLen || !h.Dst.LinkLocal() || h.Dst == pfc.Destination || h.Src.Multicast() {
+	if !x.speaks(h) {
 		return false
 	}
 	p.stats.RxControl++

@@ -137,7 +137,7 @@ func TestWhichFramesAreLLDP(t *testing.T) {
 				if got++; !bytes.Equal(b, x.frame) {
 					t.Errorf("%s: stored % x, received % x", name, b, x.frame)
 				}
-			}); n.Received != received || got == 1 != x.is {
+			}); n.Received != received || got == 1 != x.is || x.is != (r.sw.Priority(0, x.frame) == -1) {
 				t.Errorf("%s: %d stored, %d of %d counted", name, got, n.Received, received)
 			}
 			r.out(1, 9)

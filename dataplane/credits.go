@@ -70,7 +70,7 @@ func (p *switchPort) makeCredits(now units.Time, f *fabric.Frame) bool {
 	list := p.credits.Poll(now, p.credits.Scratch())
 	f.Len = uint16(credits.FrameLen(len(list)))
 	credits.Encode(p.env.Bytes(f), p.config.MAC, list)
-	p.stats.TxControl++
+	p.sendsOfLink(f)
 	return true
 }
 

@@ -69,7 +69,7 @@ func (p *switchPort) nextOwn(f *fabric.Frame) bool {
 	}
 	p.outs--
 	p.gate()
-	p.stats.TxControl++
+	p.sendsOfLink(f)
 	return true
 }
 

@@ -86,7 +86,7 @@ func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *fabric.Frame, w
 	copy(out[12:begin], b[12:begin])
 	prio := s.config.DSCP[c.DSCP]
 	if tci, has := wire.VLANTag(out); has {
-		binary.BigEndian.PutUint16(out[14:], s.tags[prio&7]|tci&wire.VLANID)
+		binary.BigEndian.PutUint16(out[14:], s.tags[p.number][prio&7]|tci&wire.VLANID)
 	}
 	kind := what.v4
 	if sender.Is6() {

@@ -142,17 +142,23 @@ func TestICMPIsTaggedWithItsPriority(t *testing.T) {
 	c := routerConfig()
 	c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
 	c.PCP[2], c.PCP[6] = 6, 2
-	for _, vlans := range [][]VLAN{nil, {{ID: 20, Tagged: []uint16{0}, Untagged: []uint16{1, 2, 3}}}} {
-		c.VLANs, c.Router.Routes = vlans, nil
-		if vlans != nil {
+	vlans := []VLAN{{ID: 20, Tagged: []uint16{0}, Untagged: []uint16{1, 2, 3}}}
+	own := &Classes{DSCP: c.DSCP, PCP: [8]uint8{0, 1, 2, 3, 6, 5, 4, 7}}
+	for _, x := range []struct {
+		vlans   []VLAN
+		classes *Classes
+		want    uint16
+	}{{nil, nil, 2}, {vlans, nil, 2}, {nil, own, 4}, {vlans, own, 4}} {
+		c.VLANs, c.Router.Routes, c.Ports[0].Classes = x.vlans, nil, x.classes
+		if x.vlans != nil {
 			c.Static = nil
 		}
 		eachWay(t, c, func(t *testing.T, r *rig) {
 			b := ip("10.0.0.1", "10.0.1.7", 120)
 			b = slices.Concat(b[:12], []byte{0x81, 0, 0x70, 20}, b[12:])
 			r.in(0, b, len(b))
-			if out := r.out(0, 4); len(out) != 1 || binary.BigEndian.Uint16(out[0][14:]) != 2<<13|20 {
-				t.Errorf("VLANs %v: % x", vlans, out)
+			if out := r.out(0, 4); len(out) != 1 || binary.BigEndian.Uint16(out[0][14:]) != x.want<<13|20 {
+				t.Errorf("VLANs %v, maps of the port %v: % x", x.vlans, x.classes != nil, out)
 			}
 		})
 	}

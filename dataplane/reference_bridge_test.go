@@ -239,7 +239,7 @@ func (r *reference) setTag(f refFrame, out, vlan int) (refFrame, bool) {
 			f.bytes[14] = f.bytes[14]&0x1F | points[f.prio]<<5
 		}
 	case tagged:
-		pcp := r.codePoint(f.prio)
+		pcp := r.codePoint(out, f.prio)
 		if points != nil {
 			pcp = points[f.prio]
 		}
@@ -274,10 +274,17 @@ func (r *reference) behind(now units.Time, p *refPort, m wire.MAC) (vlan int, ok
 	return vlan, vlan != 0 || len(r.config.VLANs) == 0
 }
 
-// codePoint is what a new tag says of a priority.
-func (r *reference) codePoint(prio int) byte {
-	if pcp := slices.Index(r.config.PCP[:], uint8(prio)); pcp >= 0 {
-		return byte(pcp)
+// codePoint is what a new tag says of a priority at a port: the least code point that frames of the priority may come
+// with there.
+func (r *reference) codePoint(port, prio int) byte {
+	means := r.config.PCP
+	if k := r.ports[port].config.Classes; k != nil {
+		means = k.PCP
+	}
+	for pcp, of := range means {
+		if int(of) == prio {
+			return byte(pcp)
+		}
 	}
 	return byte(prio)
 }

@@ -123,6 +123,7 @@ func (r *reference) transmit(now units.Time, port, room int) (sent []refFrame) {
 		b := make([]byte, pfc.FrameLen)
 		f.Encode(b, p.config.MAC)
 		p.stats.TxControl++
+		p.stats.TxControlBytes += 60
 		sent = append(sent, refFrame{bytes: b})
 	}
 	for len(sent) < room {
@@ -165,6 +166,10 @@ func (r *reference) next(now units.Time, p *refPort) int {
 	for !may[p.nextPriority] || r.config.Weights[p.nextPriority] == 0 || p.wireLen(len(p.queues[p.nextPriority][0].bytes)) > p.deficit[p.nextPriority] {
 		p.nextPriority = (p.nextPriority + 7) % 8
 		if may[p.nextPriority] {
+			// A turn that a pause or a shaper cut short leaves too little for a frame.
+			if p.deficit[p.nextPriority] >= p.wireLen(len(p.queues[p.nextPriority][0].bytes)) {
+				p.deficit[p.nextPriority] = p.wireLen(len(p.queues[p.nextPriority][0].bytes)) - 1
+			}
 			p.deficit[p.nextPriority] += r.config.Weights[p.nextPriority] * (r.config.MTU + 18 + 24) / least
 		}
 	}

@@ -96,7 +96,7 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 	}
 	prio := int(r.config.DSCP[limit.DSCP])
 	if len(h.tags) > 0 { // it says the error's own priority
-		out[14] = r.codePoint(prio)<<5 | out[14]&0xF
+		out[14] = r.codePoint(p.number, prio)<<5 | out[14]&0xF
 	}
 	answer := refFrame{bytes: out, in: made, prio: prio, head: *readHead(out)}
 	r.leaveBy(now, p, p, vlan, answer)

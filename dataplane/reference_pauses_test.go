@@ -35,6 +35,7 @@ func (r *reference) control(now units.Time, p *refPort, h *refHead, b []byte) bo
 	switch {
 	case h.etherType == 0x8808:
 		p.stats.RxControl++
+		p.stats.RxControlBytes += uint64(len(b))
 		var f pfc.Frame
 		if h.dst != 0x0180_C200_0001 || h.src.Multicast() || f.Decode(b) != nil {
 			p.stats.BadControl++
@@ -46,6 +47,7 @@ func (r *reference) control(now units.Time, p *refPort, h *refHead, b []byte) bo
 		return true
 	case h.etherType == pfc.ProbeType && h.dst == pfc.ProbeDestination && r.config.Deadlock > 0:
 		p.stats.RxControl++
+		p.stats.RxControlBytes += uint64(len(b))
 		if !new(pfc.Probe).Decode(b) {
 			p.stats.BadControl++
 		}

@@ -23,6 +23,7 @@ func (s *Switch) resolve(now units.Time, p *switchPort, k *key, f *fabric.Frame)
 		return
 	}
 	if p.control(now, &h, b) || s.probed(p, &h, b) || p.receiveAnnouncement(&h, b) {
+		p.stats.RxControlBytes += uint64(f.Len)
 		p.env.Free(*f)
 		return
 	}
@@ -138,11 +139,11 @@ func (p *switchPort) classify(f *fabric.Frame, h *wire.Header) {
 	}
 }
 
-// Priority is the priority of a frame that comes through a port by its bytes, or -1 if it has none: MAC control, or no frame at
-// all. A port's worker calls it, or no worker runs.
+// Priority is the priority of a frame that comes through a port by its bytes, or -1 if it has none: MAC control, LLDP
+// where the port speaks it, or no frame at all. A port's worker calls it, or no worker runs.
 func (s *Switch) Priority(port int, b []byte) int {
 	var h wire.Header
-	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged {
+	if !wire.Parse(b, &h) || h.EtherType == wire.TypeMACControl && !h.Tagged || s.ports[port].announcer.speaks(&h) {
 		return -1
 	}
 	var f fabric.Frame

@@ -68,7 +68,7 @@ func (s *Switch) rewriteOne(now units.Time, p *switchPort, f *fabric.Frame, a ac
 		}
 	}
 	if a&tagOp != 0 {
-		point := s.tags[a.prio()]
+		point := s.tags[a.out()][a.prio()]
 		own := s.ports[a.out()].config.PCPOut
 		if own != nil {
 			point = uint16(own[a.prio()]) << 13

@@ -69,8 +69,11 @@ func (s *Switch) next(p *switchPort, ready uint8) (prio uint8, budget int64) {
 	for {
 		r.current = (r.current - 1) & 7
 		if t := r.current; ready>>t&1 != 0 {
-			// A frame with two tags may be longer than a quantum: it waits for another.
-			if r.deficit[t] += s.quantum[t]; p.first(t) <= r.deficit[t] {
+			// A frame with two tags may be longer than a quantum: it waits for another. What is left of a turn that
+			// a pause or a shaper cut short is no more than that of one that ended: it would add up, and later
+			// take the turns of others.
+			first := p.first(t)
+			if r.deficit[t] = min(r.deficit[t], first-1) + s.quantum[t]; first <= r.deficit[t] {
 				return t, r.deficit[t]
 			}
 		}

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -47,6 +48,9 @@ func (s *slowScheduler) send(paused uint8) int {
 	for !ready(s.at) || s.lists[s.at][0]+wire.Overhead > s.saved[s.at] {
 		s.at = (s.at + 7) % 8
 		if ready(s.at) {
+			if next := s.lists[s.at][0] + wire.Overhead; s.saved[s.at] >= next {
+				s.saved[s.at] = next - 1 // its last turn was cut short
+			}
 			s.saved[s.at] += s.quantum(s.at)
 		}
 	}
@@ -222,4 +226,67 @@ func TestWeightedPrioritiesAreSeen(t *testing.T) {
 	c.Weights = [pfc.Classes]int{4: 1, 5: 2}
 	r.reload(c)
 	check(1<<4 | 1<<5)
+}
+
+// A queue that is paused, or waits for its shaper, in the middle of its turns saves none of them up: when it may send
+// as it likes, it has its share and no more.
+func TestTurnsThatWereCutShortAreNotSavedUp(t *testing.T) {
+	fill := func(r *rig) {
+		for r.sw.QueueBytes(1, 3) < 10_000 {
+			r.in(0, packet(0, 1, 24, 0), 100)
+		}
+		for r.sw.QueueBytes(1, 0) < 15_000 {
+			r.in(0, packet(0, 1, 0, 0), 1000)
+		}
+	}
+	share := func(t *testing.T, r *rig) {
+		t.Helper()
+		var sent [8]int
+		for range 300 {
+			fill(r)
+			for _, b := range r.out(1, 1) {
+				prio := b[15] >> 5
+				sent[prio] += map[byte]int{0: 1000, 3: 100}[prio] + wire.Overhead
+			}
+		}
+		if part := float64(sent[3]) / float64(sent[0]+sent[3]); part < 0.45 || part > 0.55 {
+			t.Errorf("priority 3 sent %.2f of the bytes, its weight says half", part)
+		}
+		for len(r.out(1, 32)) > 0 {
+		}
+	}
+	c := config(2)
+	c.PFC[3].XOFF = 100_000
+	c.Weights = [8]int{0: 1, 3: 1}
+	t.Run("paused", func(t *testing.T) {
+		r := newRig(t, c)
+		for range 1000 {
+			r.now += us
+			fill(r)
+			r.in(1, pauseFrame(3, 0), pfc.FrameLen)
+			for r.out(1, 1)[0][15]>>5 != 3 {
+				fill(r)
+			}
+			r.in(1, pauseFrame(3, 60_000), pfc.FrameLen)
+			fill(r)
+			r.out(1, 1)
+		}
+		r.in(1, pauseFrame(3, 0), pfc.FrameLen)
+		share(t, r)
+	})
+	t.Run("shaped", func(t *testing.T) {
+		c := c
+		c.Ports = slices.Clone(c.Ports)
+		c.Ports[1].Queues[3].Shaper = Shaper{Rate: 100 * units.Mbps, Burst: 2 * 1546}
+		r := newRig(t, c)
+		for range 10_000 {
+			r.now += 4 * us
+			fill(r)
+			r.out(1, 1)
+		}
+		c.CP, c.Ports = nil, slices.Clone(c.Ports)
+		c.Ports[1].Queues[3].Shaper = Shaper{}
+		r.reload(c)
+		share(t, r)
+	})
 }

@@ -48,12 +48,12 @@ type Switch struct {
 	workers  []*switchWorker
 	owner    []uint8 // the worker of each port
 	classes  *Classes
-	remarks  bool               // some ports write code points of their own
-	tags     [8]uint16          // code point of a new tag, in its place, by priority
-	quantum  [pfc.Classes]int64 // bytes on the wire that a priority with a weight may send in a round
-	era      era                // what continues when the clock is set back
-	gone     gone               // ports
-	stations stations           // of neighbours
+	remarks  bool                  // some ports write code points of their own
+	tags     [][pfc.Classes]uint16 // code point of a new tag, in its place, by port and priority
+	quantum  [pfc.Classes]int64    // bytes on the wire that a priority with a weight may send in a round
+	era      era                   // what continues when the clock is set back
+	gone     gone                  // ports
+	stations stations              // of neighbours
 }
 
 // switchPort is one port. Its worker alone touches it.
@@ -114,7 +114,7 @@ type switchPort struct {
 	announcer  *announcer          // nil: it sends none, and reads none
 	credits    *credits.Port       // flow control of the link in place of ingress and egress; nil: it is PFC
 	paths      *paths              // what the choice among equal paths goes by; nil: by the flow alone
-	_          [56]byte
+	_          [40]byte
 }
 
 // switchWorker is what belongs to one worker.

@@ -166,8 +166,14 @@ func (s *Switch) pause(now units.Time, p *switchPort, f *fabric.Frame) bool {
 	}
 	p.gate()
 	what.Encode(p.env.Bytes(f), p.config.MAC)
-	p.stats.TxControl++
+	p.sendsOfLink(f)
 	return true
+}
+
+// sendsOfLink counts a frame of the link that begins here: MAC control, LLDP, a probe.
+func (p *switchPort) sendsOfLink(f *fabric.Frame) {
+	p.stats.TxControl++
+	p.stats.TxControlBytes += uint64(f.Len)
 }
 
 // Next is now while something can be sent, else when the first pause timer with

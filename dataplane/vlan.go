@@ -247,12 +247,19 @@ func (l *lans) memberOf(id uint16, port int) *lan {
 	return nil
 }
 
-// setTags works out the code point of each priority: the first that is mapped to it.
+// setTags works out the code point of each priority at each port: the first that is mapped to it there.
 func (s *Switch) setTags() {
-	for prio := range uint8(pfc.Classes) {
-		s.tags[prio] = uint16(prio) << 13
-		if pcp := slices.Index(s.config.PCP[:], prio); pcp >= 0 {
-			s.tags[prio] = uint16(pcp) << 13
+	s.tags = make([][pfc.Classes]uint16, len(s.config.Ports))
+	for port := range s.tags {
+		of := &s.config.PCP
+		if own := s.config.Ports[port].Classes; own != nil {
+			of = &own.PCP
+		}
+		for prio := range uint8(pfc.Classes) {
+			s.tags[port][prio] = uint16(prio) << 13
+			if pcp := slices.Index(of[:], prio); pcp >= 0 {
+				s.tags[port][prio] = uint16(pcp) << 13
+			}
 		}
 	}
 }

@@ -253,6 +253,29 @@ func TestCodePointOfANewTag(t *testing.T) {
 	}
 }
 
+// A port's own map of code points is also that of the tags which frames get that leave by it: its peer reads them so.
+func TestCodePointOfANewTagIsThePorts(t *testing.T) {
+	c := vlanConfig()
+	own := Classes{DSCP: c.DSCP, PCP: [8]uint8{0, 3, 2, 1, 4, 5, 6, 7}}
+	c.Ports[3].Classes = &own
+	r := newRig(t, c)
+	dscp := uint8(slices.Index(c.DSCP[:], 3))
+	for _, want := range []uint16{1, 5, 3} {
+		got := r.send(0, packet(0, 9, dscp, 0), 100)[3]
+		if len(got) != 1 {
+			t.Fatalf("%d frames", len(got))
+		}
+		if tci, ok := wire.VLANTag(got[0]); !ok || tci != want<<13|10 {
+			t.Errorf("tag %#x, want code point %d in VLAN 10", tci, want)
+		}
+		c.CP, c.Ports = nil, slices.Clone(c.Ports)
+		if c.Ports[3].Classes = nil; want == 1 {
+			c.Ports[3].Classes = &Classes{DSCP: c.DSCP, PCP: [8]uint8{0, 1, 2, 5, 4, 3, 6, 7}}
+		}
+		r.reload(c)
+	}
+}
+
 // Pushing a tag where there is no room for it takes another buffer.
 func TestTagWithoutRoom(t *testing.T) {
 	r := newRig(t, vlanConfig())

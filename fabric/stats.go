@@ -102,7 +102,7 @@ func (r Reason) Loses() bool {
 }
 
 // PortStats are the counters of one port since the node was made. Frames count
-// their bytes without FCS. MAC control frames have no priority and are counted
+// their bytes without FCS. MAC control frames, LLDP frames and probes have no priority and are counted
 // apart.
 type PortStats struct {
 	RxFrames, RxBytes   [pfc.Classes]uint64
@@ -114,7 +114,7 @@ type PortStats struct {
 	// LostAt is when the first frame of a lossless priority was lost (Reason.Loses), by the node's clock of now, or
 	// Never. Of a host it is when the first was discarded.
 	LostAt      [pfc.Classes]units.Time
-	RxControl   uint64              // MAC control frames, and probes for deadlocks, received; they end here
+	RxControl   uint64              // MAC control, LLDP that is read, probes for deadlocks, received; they end here
 	TxControl   uint64              // the same sent; they begin here
 	BadControl  uint64              // those that are neither PFC, PAUSE nor a probe, among RxControl
 	Routed      uint64              // frames received that were forwarded by their IP address
@@ -122,6 +122,8 @@ type PortStats struct {
 	ICMPLimited uint64              // that it did not send, because it had sent so many
 	Shaped      [pfc.Classes]uint64 // frames that the shaper of their queue had wait
 	PortShaped  uint64              // the same of the port's shaper
+
+	RxControlBytes, TxControlBytes uint64 // of the frames that RxControl and TxControl count; of switches only
 
 	QueueBytes  [pfc.Classes]units.Size // waiting to leave through this port
 	QueueFrames [pfc.Classes]uint64

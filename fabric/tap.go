@@ -10,7 +10,7 @@ import (
 // a ring of fixed size with one producer, the port's worker, and one consumer.
 // The worker never waits for it: what does not fit is counted and not copied.
 type Tap struct {
-	prio func([]byte) int
+	prio PriorityOf
 	size int // bytes kept of a frame
 	data []byte
 	info []tapped // a power of two
@@ -41,9 +41,13 @@ type Tapped struct {
 	Lost     uint64     // frames between the one before and this that did not fit
 }
 
+// PriorityOf is the priority of a frame that a port received or, with out, sends, of which the first bytes are b; -1:
+// it has none. Of a frame that was received f does not say it yet.
+type PriorityOf func(f *Frame, b []byte, out bool) int
+
 // NewTap returns a ring for frames frames, rounded up to a power of two, of which
-// size bytes are kept. prio returns a frame's priority, or -1; the worker calls it.
-func NewTap(frames, size int, prio func([]byte) int) *Tap {
+// size bytes are kept. The worker calls prio.
+func NewTap(frames, size int, prio PriorityOf) *Tap {
 	n := 1
 	for n < frames {
 		n *= 2
@@ -53,17 +57,19 @@ func NewTap(frames, size int, prio func([]byte) int) *Tap {
 
 // Copy copies frames that a port received or sends. Producer only.
 func (t *Tap) Copy(now units.Time, out bool, pool *Pool, burst []Frame) {
-	for _, f := range burst {
+	for i := range burst {
+		f := &burst[i]
 		tail := t.tail.Load()
 		if tail-t.head.Load() == uint32(len(t.info)) {
 			t.lost++
 			t.all.Add(1)
 			continue
 		}
-		b := pool.Header(f)
+		b := pool.Header(*f)
 		at := int(tail & uint32(len(t.info)-1))
 		kept := copy(t.data[at*t.size:(at+1)*t.size], b)
-		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, captured: uint16(kept), prio: int8(t.prio(b)), out: out}
+		prio := int8(t.prio(f, b, out))
+		t.info[at] = tapped{at: now + t.laps, lost: t.lost, len: f.Len, captured: uint16(kept), prio: prio, out: out}
 		t.lost = 0
 		t.tail.Store(tail + 1)
 	}

@@ -12,7 +12,7 @@ import (
 // What fits comes out as it was, in order; what does not is counted, with the
 // frame before which it is missing.
 func TestTap(t *testing.T) {
-	tap := NewTap(3, 60, func(b []byte) int { return int(int8(b[0])) }) // four fit
+	tap := NewTap(3, 60, func(_ *Frame, b []byte, _ bool) int { return int(int8(b[0])) }) // four fit
 	pool := NewHeaderPool()
 	var burst []Frame
 	for i := range 6 {
@@ -58,7 +58,7 @@ func TestTap(t *testing.T) {
 func TestTapOfTwoGoroutines(t *testing.T) {
 	const frames = 50_000
 	pool := NewHeaderPool()
-	tap := NewTap(64, 100, func([]byte) int { return 3 })
+	tap := NewTap(64, 100, func(*Frame, []byte, bool) int { return 3 })
 	var ended atomic.Bool
 	go func() {
 		defer ended.Store(true)

@@ -26,7 +26,8 @@ type port struct {
 }
 
 func newPort(frames int) *port {
-	p := &port{pool: fabric.NewHeaderPool(), tap: fabric.NewTap(frames, 64, func(b []byte) int { return int(b[0]) })}
+	first := func(_ *fabric.Frame, b []byte, _ bool) int { return int(b[0]) }
+	p := &port{pool: fabric.NewHeaderPool(), tap: fabric.NewTap(frames, 64, first)}
 	p.last, _ = p.pool.Alloc(100)
 	return p
 }

@@ -77,12 +77,12 @@ func section(title string, m *metric) *metric {
 }
 
 var (
-	rxPackets   = section("Ports", define(both, counterKind, "port_rx_packets_total", byPrio, "Frames received, MAC control frames excepted.", "mlx5: rx_prioN_packets"))
-	rxBytes     = define(both, counterKind, "port_rx_bytes_total", byPrio, "Bytes received without FCS, MAC control frames excepted.", "mlx5: rx_prioN_bytes")
-	txPackets   = define(both, counterKind, "port_tx_packets_total", byPrio, "Frames sent, MAC control frames excepted.", "mlx5: tx_prioN_packets")
-	txBytes     = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, MAC control frames excepted.", "mlx5: tx_prioN_bytes")
-	rxControl   = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames and deadlock probes received.", "")
-	txControl   = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames and deadlock probes sent.", "")
+	rxPackets   = section("Ports", define(both, counterKind, "port_rx_packets_total", byPrio, "Frames received, those of photon_port_rx_control_packets_total excepted.", "mlx5: rx_prioN_packets"))
+	rxBytes     = define(both, counterKind, "port_rx_bytes_total", byPrio, "Bytes received without FCS, of the same frames.", "mlx5: rx_prioN_bytes")
+	txPackets   = define(both, counterKind, "port_tx_packets_total", byPrio, "Frames sent, those of photon_port_tx_control_packets_total excepted.", "mlx5: tx_prioN_packets")
+	txBytes     = define(both, counterKind, "port_tx_bytes_total", byPrio, "Bytes sent without FCS, of the same frames.", "mlx5: tx_prioN_bytes")
+	rxControl   = define(both, counterKind, "port_rx_control_packets_total", byPort, "MAC control frames, LLDP frames (where `lldp:` is on) and deadlock probes received.", "")
+	txControl   = define(both, counterKind, "port_tx_control_packets_total", byPort, "MAC control frames, LLDP frames and deadlock probes sent.", "")
 	rxBad       = define(both, counterKind, "port_rx_control_bad_packets_total", byPort, "MAC control frames received that are neither PFC, PAUSE nor a probe, or not to 01:80:C2:00:00:01 by a station.", "")
 	routed      = define(switches, counterKind, "port_routed_packets_total", byPort, "Packets received that were forwarded by their IP address.", "")
 	icmpSent    = define(switches, counterKind, "port_icmp_errors_total", byPort, "ICMP errors that the router sent about packets received on the port.", "")

@@ -22,7 +22,7 @@ type PFCPort struct {
 	TxPaused      [8]float64 `json:"tx_paused_seconds"`
 	RxTransitions [8]uint64  `json:"rx_transitions"` // from paused to running
 	TxTransitions [8]uint64  `json:"tx_transitions"`
-	Control       uint64     `json:"rx_control"`     // MAC control frames received
+	Control       uint64     `json:"rx_control"`     // MAC control, LLDP that is read, deadlock probes
 	BadControl    uint64     `json:"rx_control_bad"` // of them, neither PFC nor PAUSE
 }
 
