@@ -148,12 +148,12 @@ func (c *Switch) applications(lossless uint8, k *dataplane.Classes) (apps []lldp
 		return nil
 	}
 	prio := uint8(bits.TrailingZeros8(lossless))
-	deaf := k.Trust == dataplane.TrustNone
-	if deaf && k.Default != prio {
+	untrusted := k.Trust == dataplane.TrustNone
+	if untrusted && k.Default != prio {
 		return nil
 	}
 	apps = append(apps, lldp.App{Priority: prio, Selector: lldp.ByUDP, Protocol: wire.PortRoCEv2})
-	if deaf {
+	if untrusted {
 		return apps
 	}
 	for d, p := range k.DSCP {
