@@ -112,7 +112,8 @@ const profiles = "127.0.0.1:6060"
 // lines are those of the switch's file beside its ports, for a turn of reloads. The headroom is for a third of a second
 // without a poll: the machine may have other work.
 func (c *campaign) lines(turn int) string {
-	return "metrics: 127.0.0.1:9464\npprof: " + profiles + "\nlive: {listen: 127.0.0.1:9471}\nrate: 100Mbps\nlossy_queue: 40KB\n" +
+	return "metrics: 127.0.0.1:9464\npprof: " + profiles + "\nlive: {listen: 127.0.0.1:9471}\n" +
+		"rate: 100Mbps\nlossy_queue: 40KB\n" +
 		"dpdk: {workers: 2, garbage: 8MB, frames: 81920}\n" +
 		fmt.Sprintf("forwarding: {static: [{mac: '%v', port: %d}]}\n", mac(victim), victim) +
 		fmt.Sprintf("pfc: {xoff: %dKB, headroom: 4MB, ", 20+10*(turn%3)) +
