@@ -273,8 +273,8 @@ func TestPortWithoutStormControl(t *testing.T) {
 	}
 }
 
-// A port may have no WRED where the switch has it for all: `kmax: 0B`, and nothing else of it. So may one whose priority
-// is lossless.
+// A port may have no WRED where the switch has it for all: `kmax: 0B`, and nothing else of it. So may one whose
+// priority is lossless.
 func TestPortWithoutWRED(t *testing.T) {
 	const all = "queues: {0: {wred: {kmin: 30KB, kmax: 90KB}, shaper: {rate: 1Gbps}}}\n"
 	for _, own := range []string{"", ", lossless: [0]"} {

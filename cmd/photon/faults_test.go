@@ -112,7 +112,8 @@ func TestFaults(t *testing.T) {
 		t.Errorf("%d KB live in Go's heap after one round, %d at the end", first.live>>10, last.live>>10)
 	}
 	if last.foreign > first.foreign+16<<20 {
-		t.Errorf("%d KB of its own beside Go's heap after one round, %d at the end", first.foreign>>10, last.foreign>>10)
+		t.Errorf("%d KB of its own beside Go's heap after one round, %d at the end",
+			first.foreign>>10, last.foreign>>10)
 	}
 }
 

@@ -182,7 +182,8 @@ func TestPortsTakeLeaveByLLDP(t *testing.T) {
 		t.Helper()
 		var last string
 		o.until(what, func() bool {
-			for _, f := range o.hosts[host].Collect(100*time.Millisecond, func(b []byte) bool { return b[12] == 0x88 && b[13] == 0xCC }) {
+			isLLDP := func(b []byte) bool { return b[12] == 0x88 && b[13] == 0xCC }
+			for _, f := range o.hosts[host].Collect(100*time.Millisecond, isLLDP) {
 				last = strings.Join(testnet.Tshark(t, [][]byte{f}, "lldp.port.id", "lldp.time_to_live")[0], " ")
 			}
 			return last == port+" "+ttl
@@ -203,7 +204,8 @@ func TestPortsTakeLeaveByLLDP(t *testing.T) {
 	says("the port that is removed takes leave", "sw3", "0", 3)
 
 	says("another port announces itself", "sw2", "121", 2)
-	o.rewrite("name: sw\nadmin: " + o.socket + "\nports:\n- device: net_af_packet0,iface=sw0\n- device: net_af_packet1,iface=sw1\n" + lines)
+	o.rewrite("name: sw\nadmin: " + o.socket + "\n" + lines +
+		"ports:\n- device: net_af_packet0,iface=sw0\n- device: net_af_packet1,iface=sw1\n")
 	order("reload")
 	says("the port that is no more in the file takes leave", "sw2", "0", 2)
 }

@@ -53,8 +53,8 @@ func (h *holder) Close() {
 	}
 }
 
-// Of frames that a node keeps for 200 us none is said to have been there for less, and those that it sends at once have a time,
-// too; with one worker and with ports of two.
+// Of frames that a node keeps for 200 us none is said to have been there for less, and those that it sends at once have
+// a time, too; with one worker and with ports of two.
 func TestResidence(t *testing.T) {
 	w := newWorld(t, Options{Dilation: 1})
 	link := fabric.Link{Rate: rate, Delay: units.Microsecond}

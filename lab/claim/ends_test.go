@@ -430,8 +430,8 @@ func TestNeverByNeverHasNoBounds(t *testing.T) {
 	}
 }
 
-// The same flows at another value of a sweep are compared as those of another scheme are: what did not end is later than
-// what did. Of another metric's, which may have begun at another time, nothing is known.
+// The same flows at another value of a sweep are compared as those of another scheme are: what did not end is later
+// than what did. Of another metric's, which may have begun at another time, nothing is known.
 func TestNeverAtAnotherValueOfASweep(t *testing.T) {
 	never := stat.Never
 	r := &run.Result{Runs: []run.Run{{Scheme: "a", Invariants: run.Invariants{ConservationOK: true}}}}

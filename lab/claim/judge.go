@@ -192,8 +192,8 @@ type sampled struct {
 	event   bool    // 1 or 0: whether a run had it
 }
 
-// apart reports whether a part compares two metrics, and not one of two schemes or at two values of a sweep: what they are
-// of need not have begun at one time.
+// apart reports whether a part compares two metrics, and not one of two schemes or at two values of a sweep: what they
+// are of need not have begun at one time.
 func apart(p *experiment.Part) bool {
 	metric, _, _ := strings.Cut(p.Metric, "@")
 	over, _, _ := strings.Cut(p.Over, "@")

@@ -88,7 +88,8 @@ func TestMergedTallyOfOneKind(t *testing.T) {
 	}
 }
 
-// That something never comes is claimed of all runs: a median says it as well of a scheme that does it in two fifths of them.
+// That something never comes is claimed of all runs: a median says it as well of a scheme that does it in two fifths of
+// them.
 func TestNoneIsNoneInAnyRun(t *testing.T) {
 	all, err := experiment.All()
 	if err != nil {

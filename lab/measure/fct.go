@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"photon/fabric"
 	"photon/lab/build"
@@ -102,13 +103,10 @@ func (m metric) counts(f *build.Flow) bool {
 
 // Unfinished says of metrics of flows that ended how many others had begun: means are then those of the faster ones.
 func (w *Watch) Unfinished() (notes []string) {
+	type note struct{ flows, are string }
+	var all []note
 	var never []string
-	type key struct {
-		flows   string
-		ordered bool
-	}
-	of := map[key]int{}      // the note of so many flows
-	longer := map[int]bool{} // notes of metrics that count them as longer
+	metrics := map[note][]string{}
 	for i := range w.e.Measure.Metrics {
 		m := metric{&w.e.Measure.Metrics[i]}
 		if m.Do.V != "fct" && m.Do.V != "slowdown" {
@@ -126,29 +124,31 @@ func (w *Watch) Unfinished() (notes []string) {
 				}
 			}
 		}
-		flows := fmt.Sprintf("%d of %d flows of ", open, begun)
-		k := key{flows, m.ordered()}
-		switch at, known := of[k]; {
+		n := note{flows: fmt.Sprintf("%d of %d flows", open, begun), are: "not in it"}
+		if m.ordered() {
+			n.are = "counted as longer than they had taken by then"
+		}
+		switch {
 		case begun == 0 && later > 0:
 			never = append(never, fmt.Sprintf("%s has no value: none of its flows, %d, began in the %v of the run",
 				m.Name, later, w.e.Duration))
+			continue
 		case open == 0:
-		case known:
-			notes[at] += ", " + m.Name
-		default:
-			of[k], longer[len(notes)] = len(notes), k.ordered
-			notes = append(notes, flows+m.Name)
+			continue
+		case metrics[n] == nil:
+			all = append(all, n)
 		}
+		metrics[n] = append(metrics[n], m.Name)
 	}
-	for i := range notes {
-		notes[i] += " had not ended at the end of the run, and are " +
-			map[bool]string{true: "counted as longer than they had taken by then", false: "not in it"}[longer[i]]
+	for _, n := range all {
+		notes = append(notes, fmt.Sprintf("%s of %s had not ended at the end of the run, and are %s",
+			n.flows, strings.Join(metrics[n], ", "), n.are))
 	}
 	return append(notes, never...)
 }
 
-// statistic of values, which it may sort. Of some that are open is only known that they are larger than so: places in the
-// order take that into account, means are without them.
+// statistic of values, which it may sort. Of some that are open is only known that they are larger than so: places in
+// the order take that into account, means are without them.
 func statistic(name string, v, open []float64) (float64, error) {
 	at := map[string]float64{"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999, "max": 1, "min": 0}
 	if name == "mean" {

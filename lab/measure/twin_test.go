@@ -348,8 +348,8 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 	})
 }
 
-// sharesUntil is the first of some times by which a part of all shares has come, infinite if there is none: each time has
-// an equal share at first, and an open one gives its own to those that are longer.
+// sharesUntil is the first of some times by which a part of all shares has come, infinite if there is none: each time
+// has an equal share at first, and an open one gives its own to those that are longer.
 func sharesUntil(ended, open []float64, part *big.Rat) float64 {
 	all := slices.Concat(ended, open)
 	slices.Sort(all)

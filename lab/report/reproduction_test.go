@@ -100,8 +100,8 @@ func TestReproductionIsOfVirtualTime(t *testing.T) {
 	}
 }
 
-// What is said of a verdict is said wherever the verdict is: of a claim and of each of its measurements, in the table of
-// all claims and on a page.
+// What is said of a verdict is said wherever the verdict is: of a claim and of each of its measurements, in the table
+// of all claims and on a page.
 func TestUndecidedIsSaidEverywhere(t *testing.T) {
 	of := func(low, high float64) claim.Measurement {
 		mean := (low + high) / 2

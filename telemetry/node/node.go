@@ -27,8 +27,8 @@ type Info struct {
 	PauseDelay units.Time `json:"pause_delay,omitempty"`
 	// Priorities are an agent's; nil: it does not say.
 	Priorities *Priorities `json:"priorities,omitempty"`
-	// LossyQueue is what an egress queue of a lossy priority of a switch holds; 0: it does not say. LossyIngress is what
-	// lossy frames that came through a port may have of the buffer, by port; 0: there is no limit.
+	// LossyQueue is what an egress queue of a lossy priority of a switch holds; 0: it does not say. LossyIngress is
+	// what lossy frames that came through a port may have of the buffer, by port; 0: there is no limit.
 	LossyQueue   units.Size   `json:"lossy_queue,omitempty"`
 	LossyIngress []units.Size `json:"lossy_ingress,omitempty"`
 	// Thresholds are those of a switch, by port, of its lossless priorities.
