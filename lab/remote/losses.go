@@ -28,7 +28,7 @@ const (
 // settled waits until no frame of a lossless priority moves between the nodes, though not for ever: others may send
 // over the same links. What is on its way when counters are read would look lost, or as if it came from nowhere.
 func (b *Run) settled(ctx context.Context) (c counted, err error) {
-	deadline := time.Now().Add(b.patience)
+	deadline := time.Now().Add(b.drainTime)
 	if c.early, err = b.ask(ctx); err != nil {
 		return c, err
 	}

@@ -49,7 +49,7 @@ func TestOthersSendForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r.patience = time.Millisecond
+	r.drainTime = time.Millisecond
 	if err := r.Run(context.Background(), func(float64) {}); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed,
 	if err != nil {
 		return nil, err
 	}
-	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}, patience: drainTime}
+	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}, drainTime: drainTime}
 	if err := b.start(ctx, t, use, seed); err != nil {
 		if why := b.Stop(); why != nil {
 			err = fmt.Errorf("%w; %w", err, why)
@@ -75,7 +75,7 @@ type Run struct {
 	unbalanced    string
 	notes         []string
 	before, final counted       // what nodes have counted until the run begins, and in all
-	patience      time.Duration // frames may move for so long after a run
+	drainTime     time.Duration // frames may move for so long after a run
 }
 
 // start has every node there, with the scheme, and waits until the switches know
@@ -430,7 +430,7 @@ func (b *Run) Read(ctx context.Context) (_ *build.Network, err error) {
 	}
 	if final.moving {
 		b.notes = append(b.notes, fmt.Sprintf("frames of lossless priorities still moved %v after the end: "+
-			"whether some did not arrive at the other end of their link is not known", b.patience))
+			"whether some did not arrive at the other end of their link is not known", b.drainTime))
 	}
 	for i, node := range b.nodes {
 		after := &final.late[i]

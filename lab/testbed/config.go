@@ -75,7 +75,7 @@ func Parse(file string, b []byte) (*Testbed, error) {
 			return nil, t.wrong(fmt.Errorf("node %s says nothing of where it is", name))
 		}
 		if err := n.check(); err != nil {
-			return nil, t.wrong(of(name, err))
+			return nil, t.wrong(ofNode(name, err))
 		}
 	}
 	return t, nil
@@ -95,7 +95,7 @@ func (t *Testbed) Covers(nodes []nodecontrol.Spec) error {
 	}
 	for _, w := range nodes {
 		if err := t.Nodes[w.Name].fits(w); err != nil {
-			return t.wrong(of(w.Name, err))
+			return t.wrong(ofNode(w.Name, err))
 		}
 	}
 	return nil
@@ -130,22 +130,25 @@ func at(line int, format string, args ...any) error {
 	return &config.Error{Line: line, Err: fmt.Errorf(format, args...)}
 }
 
-// wrong is an error with the file's name.
-func (t *Testbed) wrong(err error) error {
-	var located *config.Error
-	if !errors.As(err, &located) {
-		located = &config.Error{Err: err}
+// located is an error as one that may have a line.
+func located(err error) *config.Error {
+	var e *config.Error
+	if errors.As(err, &e) {
+		return e
 	}
-	return &config.Error{File: t.file, Line: located.Line, Err: located.Err}
+	return &config.Error{Err: err}
 }
 
-// of is a node's error, with the line that it may have.
-func of(name string, err error) error {
-	var located *config.Error
-	if !errors.As(err, &located) {
-		located = &config.Error{Err: err}
-	}
-	return at(located.Line, "node %s: %w", name, located.Err)
+// wrong is an error with the file's name.
+func (t *Testbed) wrong(err error) error {
+	e := located(err)
+	return &config.Error{File: t.file, Line: e.Line, Err: e.Err}
+}
+
+// ofNode is a node's error.
+func ofNode(name string, err error) error {
+	e := located(err)
+	return at(e.Line, "node %s: %w", name, e.Err)
 }
 
 // started reports whether the node is to be started here.

@@ -33,7 +33,7 @@ type running struct {
 	ended  chan error
 	dir    string
 
-	patience time.Duration // for an answer
+	answerTime time.Duration // how long it may take for an answer
 }
 
 // lockedBuffer collects what a child prints.
@@ -74,7 +74,7 @@ func (t *Testbed) Start(ctx context.Context, w nodecontrol.Spec) (of *nodecontro
 		return nil, t.wrong(fmt.Errorf("the experiment has a node %s, and the testbed does not", w.Name))
 	}
 	r := &running{
-		Running: nodecontrol.Running{Spec: w}, ended: make(chan error, 1), patience: cmp.Or(t.answerTime, answerTime),
+		Running: nodecontrol.Running{Spec: w}, ended: make(chan error, 1), answerTime: cmp.Or(t.answerTime, answerTime),
 	}
 	r.Control = r
 	defer func() {
@@ -120,7 +120,7 @@ func (t *Testbed) reach(ctx context.Context, n *Node, r *running) (err error) {
 
 // Node implements nodecontrol.Control.
 func (r *running) Node(ctx context.Context) (node.Info, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.answerTime)
 	defer cancel()
 	return r.Client.Node(ctx)
 }
@@ -128,21 +128,21 @@ func (r *running) Node(ctx context.Context) (node.Info, error) {
 // SetScheme implements nodecontrol.Control. The file of a node that was started here names the scheme, but it says
 // nothing of the experiment's network, and an agent that goes by a file refuses notifications that come too soon.
 func (r *running) SetScheme(ctx context.Context, s node.Scheme) error {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.answerTime)
 	defer cancel()
 	return r.Client.SetScheme(ctx, s)
 }
 
 // OrderFlows implements nodecontrol.Control.
 func (r *running) OrderFlows(ctx context.Context, o node.FlowOrders) (node.FlowsOrdered, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.answerTime)
 	defer cancel()
 	return r.Client.OrderFlows(ctx, o)
 }
 
 // Watch implements nodecontrol.Control.
 func (r *running) Watch(ctx context.Context, w node.Watch) error {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.answerTime)
 	defer cancel()
 	return r.Client.Watch(ctx, w)
 }
