@@ -170,7 +170,12 @@ func unreachable(path string, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%s: only the user who started that photon may ask it", path)
 	}
-	if request := (*url.Error)(nil); errors.As(err, &request) { // of the request nobody needs to know
+	var said lastWords
+	request := (*url.Error)(nil)
+	switch { // of the request, and of how far it had come, nobody needs to know
+	case errors.As(err, &said):
+		err = said
+	case errors.As(err, &request):
 		err = request.Err
 	}
 	return fmt.Errorf("%s: %w", path, socket.Plain(err))

@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -77,10 +76,15 @@ func (p *pipe) ended(err error) error {
 	p.Close()
 	if why := strings.TrimSpace(p.errs.String()); why != "" {
 		lines := strings.Split(why, "\n")
-		return errors.New(lines[len(lines)-1])
+		return lastWords(lines[len(lines)-1])
 	}
 	return err
 }
+
+// lastWords is what a command said before it ended.
+type lastWords string
+
+func (w lastWords) Error() string { return string(w) }
 
 // Close ends the command: its input ends, and after a second it does.
 func (p *pipe) Close() error {
