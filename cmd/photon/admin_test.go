@@ -325,9 +325,10 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.until("the signal's scheme", func() bool { return strings.HasPrefix(inForce(), "tcd+dcqcn 512000") })
-	if !strings.Contains(o.process.log.String(), "reloaded: scheme.name: none -> tcd+dcqcn") || !strings.Contains(o.process.log.String(), "not reloaded: ") {
-		t.Errorf("the log says\n%s", o.process.log)
-	}
+	o.until("both in the log", func() bool {
+		log := o.process.log.String()
+		return strings.Contains(log, "reloaded: scheme.name: none -> tcd+dcqcn") && strings.Contains(log, "not reloaded: ")
+	})
 	for i, b := range o.arrives(0, int(ended())) {
 		if n := binary.BigEndian.Uint32(b[42:]); n != uint32(i) {
 			t.Fatalf("frame %d comes as %d", n, i)
@@ -485,9 +486,8 @@ func TestLinkDownAndUp(t *testing.T) {
 	o.hosts[0] = again
 	o.hosts[1].Send(udp(1, 0, 26, 1000, 7))
 	o.arrives(0, 1)
-	if log := o.process.log.String(); !strings.Contains(log, "port sw0: link down") || !strings.Contains(log, "port sw0: link up") {
-		t.Errorf("the log says\n%s", log)
-	}
+	o.logged(1, "port sw0: link down")
+	o.logged(1, "port sw0: link up")
 }
 
 // SIGTERM stops a switch when what it held has left, and its peers know.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,24 @@ func (o *operated) show(topic string, into any) {
 func (o *operated) until(what string, ok func() bool) {
 	o.t.Helper()
 	within(o.t, ok, func() string { return fmt.Sprintf("not within minutes: %s\n%s", what, o.process.log) })
+}
+
+// logged waits until the log has something so many times: what photon has written may be read a little later. It returns
+// the submatches of the last.
+func (o *operated) logged(times int, what string) (last []string) {
+	o.t.Helper()
+	pattern := regexp.MustCompile(what)
+	o.until(fmt.Sprintf("%q in the log, %d times", what, times), func() bool {
+		all := pattern.FindAllStringSubmatch(o.process.log.String(), -1)
+		if len(all) > times {
+			o.t.Fatalf("the log has %q %d times, not %d:\n%s", what, len(all), times, o.process.log)
+		}
+		if len(all) == times {
+			last = all[times-1]
+		}
+		return last != nil
+	})
+	return last
 }
 
 // pauseFrame is a PFC frame of priority 3 from a host.

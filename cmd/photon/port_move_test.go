@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,11 +164,8 @@ func TestPortIsAddedAndRemoved(t *testing.T) {
 			t.Fatalf("the ports are %s", got)
 		}
 		// And what else was flooded while it went.
-		said := regexp.MustCompile(`port sw4 is removed; (\d+) frames that waited for it are discarded`).FindAllStringSubmatch(m.process.log.String(), -1)
-		if len(said) != round+1 {
-			t.Fatalf("the log does not say what was discarded:\n%s", m.process.log.String())
-		}
-		if n, err := strconv.Atoi(said[round][1]); err != nil || n < waiting {
+		said := m.logged(round+1, `port sw4 is removed; (\d+) frames that waited for it are discarded`)
+		if n, err := strconv.Atoi(said[1]); err != nil || n < waiting {
 			t.Errorf("%d frames that waited are discarded, %v", n, err)
 		}
 		var fdb show.FDB
@@ -257,11 +253,8 @@ func TestLastLineOfAPortHasWhatItMissed(t *testing.T) {
 	if _, err := m.photon("port", "remove", "sw4"); err != nil {
 		t.Fatal(err)
 	}
-	last := regexp.MustCompile(`port sw4: (\d+) frames received, \d+ sent, \d+ discarded, (\d+) missed`).FindStringSubmatch(m.process.log.String())
-	if last == nil {
-		t.Fatalf("the log does not say what was missed:\n%s", m.process.log.String())
-	}
-	if n, _ := strconv.ParseUint(last[2], 10, 64); n < least {
+	last := m.logged(1, `port sw4: \d+ frames received, \d+ sent, \d+ discarded, (\d+) missed`)
+	if n, _ := strconv.ParseUint(last[1], 10, 64); n < least {
 		t.Errorf("%d frames were missed, %d of them before", n, least)
 	}
 }
