@@ -123,6 +123,7 @@ func (m *move) undo(d *daemon) {
 // waits until the switch forgets them.
 func (d *daemon) unplug(m *move) {
 	for _, i := range m.removed {
+		d.knowLinks()
 		d.takeLeave(i)
 		last, err := d.world.Unplug(fabric.End{Node: d.id, Port: i})
 		if err != nil {
@@ -142,7 +143,6 @@ func (d *daemon) unplug(m *move) {
 		name := d.port(i)
 		d.summarize(name, &st.Ports[i], &last)
 		d.log.Infof("port %s is removed; %d frames that waited for it are discarded", name, waited)
-		d.knowLinks()
 		d.links.forget(i)
 		d.firstLosses.forget(i)
 		d.rates[i] = 0

@@ -475,37 +475,37 @@ var LastTimes = []string{"last_above", "last_below"}
 // Outlasts is the value that a metric has of what still was at the last sample that it looks at, and so at least so
 // long, in the metric's unit. 0: it is no such metric.
 func (e *Experiment) Outlasts(metric string, quick bool) float64 {
-	metric, _, _ = strings.Cut(metric, "@")
-	for i := range e.Measure.Metrics {
-		m := &e.Measure.Metrics[i]
-		if m.Name != metric || !slices.Contains(LastTimes, m.Do.V) || m.By.IsSet() {
-			continue
-		}
-		end := e.Lasts(quick)
-		if m.To > 0 {
-			end = min(end, m.To)
-		}
-		return max(0, (end-end%e.Measure.Sample-m.From).Seconds()) / m.Per.Or(1)
+	m, end := e.timeOf(metric, LastTimes, quick)
+	if m == nil {
+		return 0
 	}
-	return 0
+	return max(0, (end-end%e.Measure.Sample-m.From).Seconds()) / m.Per.Or(1)
+}
+
+// timeOf is a metric that is of some kinds, and when it looks no more; nil: there is none.
+func (e *Experiment) timeOf(metric string, kinds []string, quick bool) (m *Metric, end units.Time) {
+	metric, _, _ = strings.Cut(metric, "@")
+	i := slices.IndexFunc(e.Measure.Metrics, func(m Metric) bool {
+		return m.Name == metric && slices.Contains(kinds, m.Do.V) && !m.By.IsSet()
+	})
+	if i < 0 {
+		return nil, 0
+	}
+	m, end = &e.Measure.Metrics[i], e.Lasts(quick)
+	if m.To > 0 {
+		end = min(end, m.To)
+	}
+	return m, end
 }
 
 // WatchedFor is how long a run looked out for what a metric gives the time of, in
 // the metric's unit: what never came took at least that long. 0: it is no such metric, or not known.
 func (e *Experiment) WatchedFor(metric string, quick bool) float64 {
-	metric, _, _ = strings.Cut(metric, "@")
-	for i := range e.Measure.Metrics {
-		m := &e.Measure.Metrics[i]
-		if m.Name != metric || !slices.Contains(FirstTimes, m.Do.V) || m.By.IsSet() {
-			continue
-		}
-		end := e.Lasts(quick)
-		if m.To > 0 {
-			end = min(end, m.To)
-		}
-		return max(0, (end-m.From-m.Hold).Seconds()) / m.Per.Or(1)
+	m, end := e.timeOf(metric, FirstTimes, quick)
+	if m == nil {
+		return 0
 	}
-	return 0
+	return max(0, (end-m.From-m.Hold).Seconds()) / m.Per.Or(1)
 }
 
 // rounded is the value of what was just printed.
