@@ -19,7 +19,9 @@ import (
 func sectionOf(e *experiment.Experiment, results []*claim.Judged) (*web.Experiment, error) {
 	s := &web.Experiment{
 		Anchor: strings.ReplaceAll(e.ID, "/", "-"), ID: e.ID, Title: e.Title, Source: e.Paper.Line(), About: strings.TrimSpace(e.About),
-		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "), Claims: claimRows(e, results), Counts: counts(results[0].Claims), Summary: summary(e, results), Parameters: parameterRows(e, results), Sound: true,
+		Command: command(e, results), Coverage: strings.Join(ranIn(e, results), "; "),
+		Claims: claimRows(e, results), Counts: counts(results[0].Claims), Summary: summary(e, results),
+		Parameters: parameterRows(e, results), Sound: true,
 	}
 	for _, r := range results {
 		s.Worlds = append(s.Worlds, r.World)
