@@ -170,7 +170,31 @@ type ideal struct {
 
 	limits map[string]units.Rate // the highest that events give flows, by group
 
+	lately []idealTime // some that were asked for, each at a place that idealOf.place says
+
 	there, next [][]arrival // room for alone
+}
+
+// idealOf is all that an ideal time depends on, and idealTime the time with it.
+type idealOf struct {
+	pair  topology.Pair
+	size  units.Size
+	limit units.Rate
+}
+
+type idealTime struct {
+	of   idealOf
+	time units.Time // 0: none
+}
+
+// idealTimes is how many times are kept: of the many short flows of a workload most are like one shortly before.
+const idealTimes = 1 << 12
+
+// place is where the time is kept, which another may have taken.
+func (o *idealOf) place() int {
+	const spread = 0x9e3779b97f4a7c15 // by which Knuth's multiplicative hashing takes numbers apart
+	h := (uint64(o.pair)*spread ^ uint64(o.size)) * spread
+	return int((h ^ uint64(o.limit)*spread) >> 52)
 }
 
 func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
@@ -184,7 +208,9 @@ func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
 		}
 	}
 	back := map[topology.Pair]units.Time{}
-	return &ideal{e: e, plan: plan, extra: experiment.HeaderBytes, back: back, limits: limits}
+	return &ideal{
+		e: e, plan: plan, extra: experiment.HeaderBytes, back: back, limits: limits, lately: make([]idealTime, idealTimes),
+	}
 }
 
 // raised is the highest rate that events give ports whose links they make faster than they are at the beginning.
@@ -225,7 +251,16 @@ const ackBytes = experiment.HeaderBytes + wire.AETHLen
 //
 // limit is the rate that the flow itself keeps to, which it does when it is alone, too; 0: there is none.
 func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time {
-	ways := d.plan.Ways(from, to)
+	of := idealOf{d.plan.PairOf(from, to), size, limit}
+	kept := &d.lately[of.place()]
+	if kept.time == 0 || kept.of != of {
+		*kept = idealTime{of, d.workOut(from, to, of)}
+	}
+	return kept.time
+}
+
+func (d *ideal) workOut(from, to int, of idealOf) units.Time {
+	ways, size, limit := d.plan.Ways(from, to), of.size, of.limit
 	payload := d.e.Parameters.Payload.Value.V
 	full := (size+payload-1)/payload - 1 // packets before the last one
 	var a arrival                        // at the sender, where a packet may begin when the limit lets it
@@ -237,11 +272,10 @@ func (d *ideal) time(from, to int, size units.Size, limit units.Rate) units.Time
 	if d.e.Parameters.Overtakes() {
 		there = d.spread
 	}
-	pair := d.plan.PairOf(from, to)
-	back, ok := d.back[pair]
+	back, ok := d.back[of.pair]
 	if !ok {
 		back = ways.Shortest(func(_ int, l fabric.Link) units.Time { return l.Delay + occupies(l, ackBytes) })
-		d.back[pair] = back
+		d.back[of.pair] = back
 	}
 	return there(a, ways, full, int(size-full*payload)) + back
 }

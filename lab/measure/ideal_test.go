@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -180,4 +181,39 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 			t.Fatalf("%v, and in another order %v", got, again)
 		}
 	})
+}
+
+// What was asked for before does not change an answer: sizes, limits and pairs of hosts at random, far more than are kept.
+func TestIdealTimesDoNotDependOnEachOther(t *testing.T) {
+	p := topology.New()
+	at := p.Switch("x", "S")
+	for i := range 6 { // the link of each is another
+		rate := []units.Rate{10, 25, 100}[i%3] * units.Gbps
+		p.Connect(p.Host("H%d", i), at, fabric.Link{Rate: rate, Delay: units.Time(i/3+1) * units.Microsecond})
+	}
+	e := &experiment.Experiment{}
+	e.Parameters.Payload.Value = config.Set(units.Size(1000))
+	hosts, random, asked := p.Hosts(), rand.New(rand.NewPCG(1, 1)), newIdeal(e, p)
+	taken, again := map[int]idealOf{}, 0
+	for range 20_000 {
+		from := random.IntN(len(hosts))
+		to := (from + 1 + random.IntN(len(hosts)-1)) % len(hosts)
+		size := units.Size(1 + random.IntN(300))
+		if random.IntN(2) == 0 {
+			size = units.Size(1 + random.IntN(10_000_000))
+		}
+		limit := []units.Rate{0, units.Gbps, 2 * units.Gbps}[random.IntN(3)]
+		alone := newIdeal(e, p)
+		if got, want := asked.time(hosts[from], hosts[to], size, limit), alone.time(hosts[from], hosts[to], size, limit); got != want {
+			t.Fatalf("%v from %d to %d, at most %v: %v, and when nothing else was asked for %v", size, from, to, limit, got, want)
+		}
+		of := idealOf{p.PairOf(hosts[from], hosts[to]), size, limit}
+		if old, ok := taken[of.place()]; ok && old != of {
+			again++
+		}
+		taken[of.place()] = of
+	}
+	if len(taken) < idealTimes/2 || again < 1000 {
+		t.Errorf("%d places were taken, and %d times by another: too few to tell", len(taken), again)
+	}
 }
