@@ -32,6 +32,20 @@ func (e *Experiment) Known(p *topology.Plan, flows *FlowList, seed uint64) schem
 	return n
 }
 
+// Network is what schemes may know of the network with the flows of the experiment's own seed. All of these are gone
+// through.
+func (e *Experiment) Network() (scheme.Network, error) {
+	p, err := e.Plan()
+	if err != nil {
+		return scheme.Network{}, err
+	}
+	flows, err := e.Sends(p, e.Seed)
+	if err != nil {
+		return scheme.Network{}, err
+	}
+	return e.Known(p, flows, e.Seed), nil
+}
+
 // ackBytes of an acknowledgement over IPv4, without FCS.
 const ackBytes = HeaderBytes + wire.AETHLen
 

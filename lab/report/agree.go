@@ -18,8 +18,9 @@ func Agree(e *experiment.Experiment, metric string, a, b *float64) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	slack := 0.2 * max(math.Abs(*a), math.Abs(*b))
+	apart, slack := math.Abs(*a-*b), 0.2*max(math.Abs(*a), math.Abs(*b))
 	switch {
+	case apart <= slack:
 	case metric == "pause_frames":
 		slack = max(slack, 2)
 	case len(metric) > 2 && metric[len(metric)-2:] == "_s":
@@ -27,20 +28,16 @@ func Agree(e *experiment.Experiment, metric string, a, b *float64) bool {
 	case metric == "peak_queue_bytes" || metric == "steady_queue_bytes_mean":
 		slack = max(slack, 10*float64(e.Packet()))
 	}
-	return math.Abs(*a-*b) <= slack
+	return apart <= slack
 }
 
 // period is the control period of PCN in this network, the largest of all schemes'.
 func period(e *experiment.Experiment) units.Time {
-	p, err := e.Plan()
+	network, err := e.Network()
 	if err != nil {
 		return 0
 	}
-	flows, err := e.Sends(p, e.Seed)
-	if err != nil {
-		return 0
-	}
-	return max(50*units.Microsecond, e.Known(p, flows, 0).RTT)
+	return max(50*units.Microsecond, network.RTT)
 }
 
 // ofSharedSeeds is the value of a scheme's metric in one world that another world's is compared with: that of the seeds

@@ -16,7 +16,6 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/run"
 	"photon/lab/web"
-	"photon/scheme"
 )
 
 // Writer writes a page of reports: pages.Write does.
@@ -171,19 +170,6 @@ func ran(e *experiment.Experiment, results []*claim.Judged) (uses []experiment.S
 	return slices.DeleteFunc(uses, func(u experiment.SchemeUse) bool {
 		return !slices.ContainsFunc(results, func(r *claim.Judged) bool { return r.Of(u.Key()) != nil })
 	})
-}
-
-// known is what schemes know of the experiment's network.
-func known(e *experiment.Experiment) (scheme.Network, error) {
-	p, err := e.Plan()
-	if err != nil {
-		return scheme.Network{}, err
-	}
-	flows, err := e.Sends(p, e.Seed)
-	if err != nil {
-		return scheme.Network{}, err
-	}
-	return e.Known(p, flows, 0), nil
 }
 
 // ranIn says what ran in each world, and how long it took.

@@ -114,7 +114,7 @@ func sweepValues(e *experiment.Experiment, r *claim.Judged) (values []string) {
 const mostAtFirst = 6
 
 func addSchemes(e *experiment.Experiment, s *web.Experiment, results []*claim.Judged, styles map[string]web.LineStyle) error {
-	network, err := known(e)
+	network, err := results[0].Network(e)
 	if err != nil {
 		return err
 	}

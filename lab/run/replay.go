@@ -160,7 +160,7 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 	for _, use := range uses {
 		runs := slices.DeleteFunc(slices.Clone(jobs), func(j *Job) bool { return j.Alternative || j.Use.Key() != use.Key() })
 		run, timing := Merge(runs)
-		run.Settings = settings(e, runs[0].Use)
+		run.Settings = r.settings(e, runs[0].Use)
 		r.Runs = append(r.Runs, run)
 		r.Timing.Runs = append(r.Timing.Runs, timing)
 	}
@@ -181,21 +181,17 @@ func merge(e *experiment.Experiment, o Options, uses []experiment.SchemeUse, job
 }
 
 // settings are all parameters of a scheme as they are in force.
-func settings(e *experiment.Experiment, use experiment.SchemeUse) map[string]string {
+func (r *Result) settings(e *experiment.Experiment, use experiment.SchemeUse) map[string]string {
 	all := map[string]string{}
 	recipe, err := scheme.Get(use.Name.V)
 	if err != nil {
 		return all // never: it has run
 	}
-	plan, err := e.Plan()
+	network, err := r.Network(e)
 	if err != nil {
 		return all
 	}
-	flows, err := e.Sends(plan, e.Seed)
-	if err != nil {
-		return all
-	}
-	list, _ := recipe.Settings(e.Known(plan, flows, e.Seed), use.Overrides()) // it was built with them
+	list, _ := recipe.Settings(network, use.Overrides()) // it was built with them
 	for _, s := range list {
 		all[s.Name] = s.Value
 	}

@@ -10,6 +10,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/measure"
 	"photon/lab/stat"
+	"photon/scheme"
 )
 
 // Result is what a replay in one world yields.
@@ -26,6 +27,21 @@ type Result struct {
 	Alternatives []Alternative `json:"-"`
 
 	slowdowns map[[2]string]*Slowdowns // by value of the sweep and group, as far as somebody has asked for them
+	network   *scheme.Network          // nil: nobody has asked for it
+}
+
+// Network is what schemes know of the experiment's network, for which all flows are gone through: once.
+func (r *Result) Network(e *experiment.Experiment) (scheme.Network, error) {
+	remembering.Lock()
+	defer remembering.Unlock()
+	if r.network == nil {
+		network, err := e.Network()
+		if err != nil {
+			return network, err
+		}
+		r.network = &network
+	}
+	return *r.network, nil
 }
 
 // Repeats is what repeats a result.
