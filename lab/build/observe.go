@@ -46,6 +46,15 @@ type pauseChange struct {
 	at         units.Time
 	node, port int
 	paused     bool
+	number     int // of those that are reported together: what comes at one instant at a port stays in order
+}
+
+// compare puts changes in order. Most differ in their times.
+func (a *pauseChange) compare(b *pauseChange) int {
+	if a.at != b.at {
+		return cmp.Compare(a.at, b.at)
+	}
+	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.port, b.port), cmp.Compare(a.number, b.number))
 }
 
 // listen makes a node report its pauses.
@@ -63,7 +72,7 @@ func (l *pauses) add(now units.Time, port int, f pfc.Frame) {
 		bit := uint8(1) << prio
 		if was := l.paused[port]&bit != 0; f.Enable&bit != 0 && was != (quanta > 0) {
 			l.paused[port] ^= bit
-			l.changes = append(l.changes, pauseChange{now, l.node, port, quanta > 0})
+			l.changes = append(l.changes, pauseChange{at: now, node: l.node, port: port, paused: quanta > 0})
 		}
 	}
 }
@@ -90,10 +99,12 @@ func (n *Network) ReportPauses() {
 		all = append(all, l.changes...)
 		l.changes = l.changes[:0]
 	}
-	slices.SortStableFunc(all, func(a, b pauseChange) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node, b.node), cmp.Compare(a.port, b.port))
-	})
-	for _, s := range all {
+	for i := range all {
+		all[i].number = i
+	}
+	slices.SortFunc(all, func(a, b pauseChange) int { return a.compare(&b) })
+	for i := range all {
+		s := &all[i]
 		n.observer.Pause(s.at, s.node, s.port, s.paused)
 	}
 }

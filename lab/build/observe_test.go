@@ -1,12 +1,17 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"photon/fabric"
 	"photon/lab/experiment"
+	"photon/pfc"
 	"photon/sim"
 	"photon/units"
 )
@@ -82,4 +87,52 @@ func TestPausesAreTold(t *testing.T) {
 			t.Errorf("%s was told to be paused %d times, and was %d times", n.Plan.Nodes[node].Name, stops[node], begun)
 		}
 	}
+}
+
+// Reports are in the order of time, of nodes and of ports, and those of a port as they came, even at one instant.
+func TestReportsOfPausesAreInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type report struct {
+			now        units.Time
+			node, port int
+		}
+		var seen []report
+		paused := map[[2]int]bool{}
+		n := &Network{observer: Observer{Pause: func(now units.Time, node, port int, is bool) {
+			if paused[[2]int{node, port}] == is {
+				t.Fatalf("node %d, port %d: paused: %v, twice in a row", node, port, is)
+			}
+			paused[[2]int{node, port}] = is
+			seen = append(seen, report{now, node, port})
+		}}}
+		const ports = 3
+		for node := range 4 {
+			n.pauses = append(n.pauses, &pauses{node: node, paused: make([]uint8, ports)})
+		}
+		frames := 0
+		for range rapid.IntRange(1, 3).Draw(t, "rounds") {
+			now := units.Time(0)
+			for range rapid.IntRange(0, 200).Draw(t, "frames") {
+				now += units.Time(rapid.IntRange(0, 1).Draw(t, "later"))
+				node, port := rapid.IntRange(0, 3).Draw(t, "node"), rapid.IntRange(0, ports-1).Draw(t, "port")
+				l, f := n.pauses[node], pfc.Frame{Enable: 1 << 3}
+				if l.paused[port] == 0 {
+					f.Quanta[3] = math.MaxUint16
+				}
+				l.add(now, port, f)
+				frames++
+			}
+			seen = seen[:0:0]
+			before := frames
+			n.ReportPauses()
+			if frames -= len(seen); frames != 0 {
+				t.Fatalf("%d reports of %d", len(seen), before)
+			}
+			if !slices.IsSortedFunc(seen, func(a, b report) int {
+				return cmp.Or(cmp.Compare(a.now, b.now), cmp.Compare(a.node, b.node), cmp.Compare(a.port, b.port))
+			}) {
+				t.Fatalf("not in order: %v", seen)
+			}
+		}
+	})
 }

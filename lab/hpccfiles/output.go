@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"strconv"
 	"strings"
 
 	"photon/config"
@@ -123,5 +124,9 @@ func (p *pauses) add(now units.Time, node, port int, paused bool) {
 	if paused {
 		what = 1
 	}
-	fmt.Fprintf(p.w, "%d %d %d %d %d\n", now/units.Nanosecond, node, kind, port+1, what)
+	line := p.w.AvailableBuffer() // there may be a line for every few packets
+	for _, v := range [...]int64{int64(now / units.Nanosecond), int64(node), int64(kind), int64(port + 1)} {
+		line = append(strconv.AppendInt(line, v, 10), ' ')
+	}
+	_, _ = p.w.Write(append(strconv.AppendInt(line, int64(what), 10), '\n')) // Flush says if it failed
 }
