@@ -27,7 +27,11 @@ func (l *lans) setStatic(x *lan, e *StaticEntry, up func(port uint16) bool) erro
 
 // alive are the ports that have a link; all, if none has: what goes there is discarded and counted at its port.
 func alive(ports []uint16, up func(port uint16) bool) []uint16 {
-	left := slices.DeleteFunc(slices.Clone(ports), func(p uint16) bool { return !up(p) })
+	down := func(p uint16) bool { return !up(p) }
+	if !slices.ContainsFunc(ports, down) {
+		return ports
+	}
+	left := slices.DeleteFunc(slices.Clone(ports), down)
 	if len(left) == 0 {
 		return ports
 	}
@@ -61,7 +65,7 @@ func (c *SwitchConfig) checkStatic() error {
 		mac  wire.MAC
 		vlan uint16
 	}
-	seen := map[where]bool{}
+	seen := make(map[where]bool, len(c.Static))
 	return checkAll("static", c.Static, func(e *StaticEntry) error {
 		if e.MAC == 0 || e.MAC.Multicast() {
 			return fmt.Errorf("static entry %v: no station has that address", e.MAC)
