@@ -89,8 +89,8 @@ func (c *Switch) GapAt(port int, device units.Rate, ring int, headroom, cell uni
 	return g
 }
 
-// warnOfPause warns of a pause that is longer than an XOFF can ask for, and of polls so far apart that the peer of a port
-// may go on before its pause is prolonged.
+// warnOfPause warns of a pause that is longer than an XOFF can ask for, and of polls so far apart that the peer of a
+// port may go on before its pause is prolonged.
 func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap units.Time) (lines []string) {
 	lasts, _ := pfc.Paused(pause, rate)
 	if lasts < pause {
@@ -107,7 +107,6 @@ func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap u
 	case gap == 0:
 		mend = "a slower link"
 	}
-	return append(lines, fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half of "+
-		"that: with polls %v "+
-		"apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend))
+	return append(lines, fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half "+
+		"of that: with polls %v apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend))
 }

@@ -61,11 +61,13 @@ mtu: 9000
 	}
 }
 
-// A pause that is longer than 65535 times 512 bits at a port's rate cannot be asked for there, and whoever wrote it hears of
-// it: 3.35539 ms at 10 Gbit/s.
+// A pause that is longer than 65535 times 512 bits at a port's rate cannot be asked for there, and whoever wrote it
+// hears of it: 3.355392 ms at 10 Gbit/s.
 func TestPausesThatAreTooLong(t *testing.T) {
 	for pause, want := range map[string]string{
-		"3355392ns": "", "3355393ns": "port 1 for 3.355392ms at most, not for 3.355393ms", "10s": "at most, not for 10s",
+		"3355392ns": "",
+		"3355393ns": "port 1 for 3.355392ms at most, not for 3.355393ms",
+		"10s":       "at most, not for 10s",
 	} {
 		n, err := parse(t, "ports: [{device: net_null0, rate: 1Gbps}, {device: net_null1}]\nrate: 10Gbps\n"+
 			"pfc: {pause: "+pause+"}\n").Resolve(nil)

@@ -164,8 +164,8 @@ func TestICMPIsTaggedWithItsPriority(t *testing.T) {
 	}
 }
 
-// What a DSCP means at a port with a map of its own, it means for errors that leave there, too, whatever the port trusts
-// of what comes.
+// What a DSCP means at a port with a map of its own, it means for errors that leave there, too, whatever the port
+// trusts of what comes.
 func TestICMPHasThePriorityOfItsDSCPAtThePort(t *testing.T) {
 	for _, trust := range []Trust{TrustDSCP, TrustPCP, TrustNone} {
 		c := routerConfig()
@@ -183,7 +183,7 @@ func TestICMPHasThePriorityOfItsDSCPAtThePort(t *testing.T) {
 				}
 				for prio := range 8 {
 					if sent := r.stats(port).TxFrames[prio]; (sent == 1) != (prio == want) {
-						t.Errorf("trust %d, port %d: %d errors have left in priority %d, want %d", trust, port, sent, prio, want)
+						t.Errorf("trust %d, port %d: %d errors left in priority %d, want %d", trust, port, sent, prio, want)
 					}
 				}
 			})

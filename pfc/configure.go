@@ -92,8 +92,8 @@ func (g *Ingress) ResumePeer() {
 }
 
 // Relink says that the port has a new link, whose peer knows of no pause. Before it obeys one it may send as much as
-// the whole headroom: so what is in headroom moves to the pool, as far as that has room, the room promised to the former
-// peer is withdrawn, and an XOFF in force is sent again at once. The caller looks at Next afterwards.
+// the whole headroom: so what is in headroom moves to the pool, as far as that has room, the room promised to the
+// former peer is withdrawn, and an XOFF in force is sent again at once. The caller looks at Next afterwards.
 func (g *Ingress) Relink(now units.Time) {
 	g.pool.Await(0)
 	for p := range Classes {

@@ -166,8 +166,8 @@ func TestRelink(t *testing.T) {
 	}
 }
 
-// A link that flaps again and again while nothing leaves never fills more than there is: XOFF, the pool and headroom. What
-// does not fit any more is lost there, and not where another port has room.
+// A link that flaps again and again while nothing leaves never fills more than there is: XOFF, the pool and headroom.
+// What does not fit any more is lost there, and not where another port has room.
 func TestRelinkAgainAndAgain(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		pool, heads := NewPool(8_000, shared), NewPool(5_000, shared)

@@ -248,7 +248,8 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 					if p.held[q] {
 						p.refresh[q] = now
 					}
-					for p.arrived[q] = p.arrived[q] || p.head[q] > 0; p.head[q] > 0; { // byte by byte, if there is room for it
+					p.arrived[q] = p.arrived[q] || p.head[q] > 0
+					for p.head[q] > 0 { // byte by byte, if there is room for it
 						p.base[q], p.head[q] = p.base[q]+1, p.head[q]-1
 						if slow.used() > max(before, slow.size) {
 							p.base[q], p.head[q] = p.base[q]-1, p.head[q]+1

@@ -108,8 +108,11 @@ func TestFramesOfAFileAllArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, Options{Sleep: 20 * units.Microsecond})
-	c := dataplane.SwitchConfig{MTU: 1500, Buffer: units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16}
 	link := fabric.Link{Rate: rate}
+	c := dataplane.SwitchConfig{
+		MTU: 1500, Buffer: units.MB, Tail: units.MB,
+		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16,
+	}
 	c.Ports = []dataplane.PortConfig{{Link: link}, {Link: link}}
 	envs := w.NewEnvs(2)
 	sw, err := dataplane.NewSwitch(c, envs)
@@ -118,7 +121,8 @@ func TestFramesOfAFileAllArrive(t *testing.T) {
 	}
 	id := w.Add("switch", sw, envs, make([]int, 2))
 	for i, spec := range []string{
-		"net_pcap0,rx_pcap=" + in + ",tx_pcap=" + filepath.Join(dir, "back"), "net_pcap1,rx_pcap=" + none + ",tx_pcap=" + out,
+		"net_pcap0,rx_pcap=" + in + ",tx_pcap=" + filepath.Join(dir, "back"),
+		"net_pcap1,rx_pcap=" + none + ",tx_pcap=" + out,
 	} {
 		d, err := w.Open(spec, 1500)
 		if err != nil {
