@@ -89,12 +89,17 @@ func (c *Switch) GapAt(port int, device units.Rate, ring int, headroom, cell uni
 	return g
 }
 
-// warnOfPause warns of polls so far apart that the peer of a port may go on before its pause is prolonged.
-func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap units.Time) []string {
-	if gap >= response {
-		return nil
-	}
+// warnOfPause warns of a pause that is longer than an XOFF can ask for, and of polls so far apart that the peer of a
+// port may go on before its pause is prolonged.
+func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap units.Time) (lines []string) {
 	lasts, _ := pfc.Paused(pause, rate)
+	if lasts < pause {
+		lines = append(lines, fmt.Sprintf(
+			"  warning: an XOFF pauses the peer of %s for %v at most, not for %v (`pfc: pause`)", port, lasts, pause))
+	}
+	if gap >= response {
+		return lines
+	}
 	mend := fmt.Sprintf("`pfc: response: %v`, if polls are so close", gap)
 	switch {
 	case pause > 0:
@@ -102,7 +107,6 @@ func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap u
 	case gap == 0:
 		mend = "a slower link"
 	}
-	return []string{fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half of "+
-		"that: with polls %v "+
-		"apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend)}
+	return append(lines, fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half "+
+		"of that: with polls %v apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend))
 }

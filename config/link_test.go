@@ -61,6 +61,26 @@ mtu: 9000
 	}
 }
 
+// A pause that is longer than 65535 times 512 bits at a port's rate cannot be asked for there, and whoever wrote it
+// hears of it: 3.355392 ms at 10 Gbit/s.
+func TestPausesThatAreTooLong(t *testing.T) {
+	for pause, want := range map[string]string{
+		"3355392ns": "",
+		"3355393ns": "port 1 for 3.355392ms at most, not for 3.355393ms",
+		"10s":       "at most, not for 10s",
+	} {
+		n, err := parse(t, "ports: [{device: net_null0, rate: 1Gbps}, {device: net_null1}]\nrate: 10Gbps\n"+
+			"pfc: {pause: "+pause+"}\n").Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(n.Describe(), "\n")
+		if warns := strings.Contains(said, "at most, not for"); warns != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s, want %q:\n%s", pause, want, said)
+		}
+	}
+}
+
 // An XOFF holds for 65535 times 512 bits at most, or for `pfc: pause`, and is sent again after half of that, behind a
 // frame at worst. A peer that polls further apart than the other half let go on meets a headroom that is in use.
 func TestPausesOutlastPolls(t *testing.T) {

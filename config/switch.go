@@ -322,6 +322,9 @@ func (c *Switch) resolvePort(n *SwitchNode, network *scheme.Network, i int, d dp
 		if err := accept.UnmarshalText([]byte(a.V)); err != nil {
 			return fail(a, "%v", err)
 		}
+		if len(c.VLANs) == 0 && accept != dataplane.AcceptAll {
+			return fail(a, "accept: without `vlans:` a switch takes all frames, with and without a tag")
+		}
 	}
 	s.Ports = append(s.Ports, dataplane.PortConfig{
 		MAC: portMAC(d, c.number(i)), Link: p.link(rate), Headroom: headroom, Worker: worker,

@@ -275,6 +275,7 @@ func TestSwitchRefuses(t *testing.T) {
 		"pfc: {response: -1us}":                                  "4: response -1us: how long photon itself may take to see a PAUSE, 0 to 1s",
 		"pfc: {response: 10s}":                                   "4: response 10s: how long photon itself may take to see a PAUSE, 0 to 1s",
 
+		"ports:\n- device: net_null0\n- {device: net_null1, accept: tagged}":                                  "3: accept: without `vlans:` a switch takes all frames, with and without a tag",
 		"ports:\n- {device: net_null0, accept: both}\n- device: net_null1":                                    `2: accept "both": all, tagged or untagged`,
 		"ports:\n- {device: net_null0, pause: true}\n- device: net_null1":                                     "2: pause: PAUSE stops everything, so that a port that sends it has no lossless priorities (`lossless: []`)",
 		"ports:\n- {device: net_null0, lossless: [], pause: true, asymmetric_pfc: true}\n- device: net_null1": "2: asymmetric_pfc: a port that sends PAUSE obeys PAUSE",

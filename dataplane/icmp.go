@@ -18,7 +18,7 @@ import (
 type ICMP struct {
 	Rate  int   // errors a second, for packets that came through one port; 0: it sends none
 	Burst int   // errors at once
-	DSCP  uint8 // of them; their priority is that which it is mapped to
+	DSCP  uint8 // of them; their priority is that which it is mapped to at the port through which they leave
 }
 
 func (c *ICMP) check() error {
@@ -84,7 +84,7 @@ func (s *Switch) makeICMPError(now units.Time, p *switchPort, f *fabric.Frame, w
 	copy(out, b[6:12])
 	s.routes.mac.Put(out[6:])
 	copy(out[12:begin], b[12:begin])
-	prio := s.config.DSCP[c.DSCP]
+	prio := p.classes.DSCP[c.DSCP]
 	if tci, has := wire.VLANTag(out); has {
 		binary.BigEndian.PutUint16(out[14:], s.tags[p.number][prio&7]|tci&wire.VLANID)
 	}

@@ -164,6 +164,33 @@ func TestICMPIsTaggedWithItsPriority(t *testing.T) {
 	}
 }
 
+// What a DSCP means at a port with a map of its own, it means for errors that leave there, too, whatever the port
+// trusts of what comes.
+func TestICMPHasThePriorityOfItsDSCPAtThePort(t *testing.T) {
+	for _, trust := range []Trust{TrustDSCP, TrustPCP, TrustNone} {
+		c := routerConfig()
+		c.Router.ICMP = ICMP{Rate: 1000, Burst: 10, DSCP: 48}
+		c.Ports[0].Classes = &Classes{Trust: trust, DSCP: c.DSCP, PCP: c.PCP, Default: 1}
+		c.Ports[0].Classes.DSCP[48], c.Router.Routes = 5, nil
+		for port, want := range []int{5, 6} {
+			eachWay(t, c, func(t *testing.T, r *rig) {
+				b := ip("10.0.0.1", "10.0.1.7", 120)
+				b = slices.Concat(b[:12], []byte{0x81, 0, 0x70, 0}, b[12:])
+				r.in(port, b, len(b))
+				out := r.out(port, 4)
+				if len(out) != 1 || binary.BigEndian.Uint16(out[0][14:]) != uint16(want)<<13 {
+					t.Fatalf("trust %d, port %d: % x", trust, port, out)
+				}
+				for prio := range 8 {
+					if sent := r.stats(port).TxFrames[prio]; (sent == 1) != (prio == want) {
+						t.Errorf("trust %d, port %d: %d errors left in priority %d, want %d", trust, port, sent, prio, want)
+					}
+				}
+			})
+		}
+	}
+}
+
 // ICMP of a type that the router does not know, or a part of a packet, is discarded in silence (RFC 1122 section 3.2.2,
 // RFC 4443 section 2.4): ICMP is no unreachable protocol.
 func TestICMPToTheRouterOfUnknownType(t *testing.T) {

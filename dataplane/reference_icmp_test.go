@@ -95,6 +95,9 @@ func (r *reference) complain(now units.Time, p *refPort, vlan int, h *refHead, f
 		out = append(append(out, head...), icmp...)
 	}
 	prio := int(r.config.DSCP[limit.DSCP])
+	if own := p.config.Classes; own != nil { // what the operator says of this cable
+		prio = int(own.DSCP[limit.DSCP])
+	}
 	if len(h.tags) > 0 { // it says the error's own priority
 		out[14] = r.codePoint(p.number, prio)<<5 | out[14]&0xF
 	}

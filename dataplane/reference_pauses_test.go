@@ -136,6 +136,7 @@ func (r *reference) attend(now units.Time, p *refPort) {
 		case !x.storm && w.Detect > 0 && x.paused && now-x.since >= w.Detect:
 			x.storm, x.began = true, now
 			p.stats.Watchdog.Storms[prio]++
+			p.stats.Watchdog.Under[w.Action][prio]++
 			if dropping(w.Action) {
 				r.flush(now, p, prio, fabric.DropStorm)
 			}

@@ -215,10 +215,19 @@ func (r *reference) link(now units.Time, port int, s dataplane.LinkState) {
 	case p.down && s.Up:
 		p.down = false
 		for prio := range 8 {
-			a, before := &p.accounts[prio], r.pooled(p, prio)
-			a.base, a.head, a.promised = a.base+a.head, 0, int(r.thresholds(p, prio).Headroom)
+			a, free := &p.accounts[prio], r.free()
+			for a.head > 0 { // its headroom is for the new peer, as far as the pool has room for what is in it
+				before := r.pooled(p, prio)
+				a.base, a.head = a.base+1, a.head-1
+				if more := r.pooled(p, prio) - before; more <= free {
+					r.used, free = r.used+more, free-more
+					continue
+				}
+				a.base, a.head = a.base-1, a.head+1
+				break
+			}
+			a.promised = int(r.thresholds(p, prio).Headroom)
 			a.refresh = now // the new peer knows of nothing
-			r.used += r.pooled(p, prio) - before
 		}
 	case !p.down && !s.Up:
 		p.down = true

@@ -91,9 +91,9 @@ func (g *Ingress) ResumePeer() {
 	g.xoffCheck |= g.enabled
 }
 
-// Relink says that the port has a new link, whose peer knows of no pause. Before it obeys one it may send as much as the
-// whole headroom: so what is in headroom moves to the pool, the room promised to the former peer is withdrawn, and an XOFF
-// in force is sent again at once. The caller looks at Next afterwards.
+// Relink says that the port has a new link, whose peer knows of no pause. Before it obeys one it may send as much as
+// the whole headroom: so what is in headroom moves to the pool, as far as that has room, the room promised to the
+// former peer is withdrawn, and an XOFF in force is sent again at once. The caller looks at Next afterwards.
 func (g *Ingress) Relink(now units.Time) {
 	g.pool.Await(0)
 	for p := range Classes {
@@ -107,7 +107,9 @@ func (g *Ingress) Relink(now units.Time) {
 		g.limits[p].room = g.limits[p].headroom
 		if k.head > 0 {
 			pooled, headed := g.pooled(uint8(p)), g.headed(uint8(p))
-			k.base, k.head = k.base+k.head, 0
+			provided := max(0, k.head-g.limits[p].headroom) // by the pool already
+			moved := min(k.head, max(0, k.xoff-k.base)+provided+g.pool.Free())
+			k.base, k.head = k.base+moved, k.head-moved
 			g.chargePools(uint8(p), pooled, headed)
 			g.xoffCheck |= 1 << p
 		}

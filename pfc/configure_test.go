@@ -166,6 +166,41 @@ func TestRelink(t *testing.T) {
 	}
 }
 
+// A link that flaps again and again while nothing leaves never fills more than there is: XOFF, the pool and headroom.
+// What does not fit any more is lost there, and not where another port has room.
+func TestRelinkAgainAndAgain(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		pool, heads := NewPool(8_000, shared), NewPool(5_000, shared)
+		th := Thresholds{XOFF: 10_000, XON: 8_000, Headroom: 5_000}
+		g := NewIngress(IngressConfig{
+			Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: [Classes]Thresholds{3: th}, Pool: pool, Headroom: heads,
+		})
+		var f Frame
+		taken := 0
+		for flap := range 5 {
+			for g.Admit(3, 1000) {
+				taken++
+			}
+			if want := min(15+5*flap, 23); taken != want {
+				t.Fatalf("after %d flaps %d KB are buffered, want %d", flap, taken, want)
+			}
+			if pool.Used() > 8_000 || heads.Used() > 5_000 {
+				t.Fatalf("after %d flaps %d of the pool are used, %d of headroom", flap, pool.Used(), heads.Used())
+			}
+			g.Relink(1)
+			if g.Next(1) != 1 || !g.Poll(1, &f) || f.Quanta[3] == 0 {
+				t.Fatalf("the peer of link %d hears nothing: %+v", flap, f)
+			}
+		}
+		for range taken {
+			g.Release(3, 1000)
+		}
+		if !g.Poll(1, &f) || f.Quanta[3] != 0 || pool.Used() != 0 || heads.Used() != 0 {
+			t.Errorf("%+v, %d of the pool and %d of headroom are used by nothing", f, pool.Used(), heads.Used())
+		}
+	}
+}
+
 // What was promised to a peer that was paused is not promised to the one that comes after it.
 func TestRelinkForgetsPromises(t *testing.T) {
 	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}

@@ -243,12 +243,18 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 				if rapid.IntRange(0, 3).Draw(t, "relink") > 0 {
 					break
 				}
+				before := slow.used()
 				for _, q := range prios {
 					if p.held[q] {
 						p.refresh[q] = now
 					}
-					if p.head[q] > 0 {
-						p.base[q], p.head[q], p.arrived[q] = p.base[q]+p.head[q], 0, true
+					p.arrived[q] = p.arrived[q] || p.head[q] > 0
+					for p.head[q] > 0 { // byte by byte, if there is room for it
+						p.base[q], p.head[q] = p.base[q]+1, p.head[q]-1
+						if slow.used() > max(before, slow.size) {
+							p.base[q], p.head[q] = p.base[q]-1, p.head[q]+1
+							break
+						}
 					}
 					p.room[q] = int64(p.thresholds[q].Headroom)
 				}

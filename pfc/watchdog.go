@@ -66,10 +66,11 @@ type Watchdog struct {
 
 // WatchdogCounters count storms. A storm that lasts is not yet in Restored.
 type WatchdogCounters struct {
-	Storm    uint8               // priorities whose peer storms now
-	Storms   [Classes]uint64     // detected
-	Restored [Classes]uint64     // ended
-	Time     [Classes]units.Time // spent in storms, from detection to restoration
+	Storm    uint8                             // priorities whose peer storms now
+	Storms   [Classes]uint64                   // detected
+	Under    [len(actionNames)][Classes]uint64 // the same, by the action of then
+	Restored [Classes]uint64                   // ended
+	Time     [Classes]units.Time               // spent in storms, from detection to restoration
 }
 
 // NewWatchdog returns the watchdog of a port on which the priorities in watched obey PFC.
@@ -170,6 +171,7 @@ func (w *Watchdog) Update(now units.Time, s Stops) (began, ended uint8) {
 		if began>>p&1 != 0 {
 			w.since[p] = now
 			w.count.Storms[p]++
+			w.count.Under[w.config.Action][p]++
 		}
 		if ended>>p&1 != 0 {
 			w.count.Restored[p]++

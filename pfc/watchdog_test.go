@@ -143,6 +143,27 @@ func TestStormThatComesBack(t *testing.T) {
 	}
 }
 
+// A storm counts under what was to be done about storms when it began, whatever was later.
+func TestStormsCountByAction(t *testing.T) {
+	d := newDogged(Alert)
+	storm := func(from units.Time) {
+		for at := from; at <= from+10*ms; at += 2 * ms {
+			d.pause(at, 3, MaxQuanta)
+		}
+	}
+	storm(0)
+	d.w.Configure(WatchdogConfig{Detect: 10 * ms, Restore: 5 * ms, Action: DropBoth})
+	d.tick(12 * ms)
+	for _, from := range []units.Time{50 * ms, 100 * ms} {
+		d.tick(from)
+		storm(from)
+	}
+	want := [...][Classes]uint64{Drop: {}, Forward: {}, Alert: {3: 1}, DropBoth: {3: 2}}
+	if c := d.w.Counters(120 * ms); c.Under != want || c.Storms[3] != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // The storm of a priority that is watched no more has ended, and is counted up to then.
 func TestStormEndsWithItsWatch(t *testing.T) {
 	d := newDogged(Forward)

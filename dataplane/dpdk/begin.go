@@ -5,7 +5,10 @@ package dpdk
 // #include "ph.h"
 import "C"
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // waiting is more than waits in a device at its start; one of which there are always
 // more is left at that.
@@ -33,9 +36,9 @@ func (k *worker) begin() error {
 	return nil
 }
 
-// clear discards earlier frames.
+// clear discards earlier frames. Those of a file have not come by themselves.
 func (p *port) clear() {
-	if p.device != nil && p.c.memif == 0 && p.c.packet == nil {
+	if p.device != nil && p.c.memif == 0 && p.c.packet == nil && !strings.Contains(p.device.Spec, ",rx_pcap=") {
 		p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
 	}
 }

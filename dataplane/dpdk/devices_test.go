@@ -3,7 +3,9 @@
 package dpdk
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -77,6 +79,79 @@ func TestVirtualDevices(t *testing.T) {
 	}
 	if v := Version(); !strings.HasPrefix(v, "DPDK 2") {
 		t.Error(v)
+	}
+}
+
+// What is in a capture file has not come before the world began: all of it goes through the switch, in its order.
+func TestFramesOfAFileAllArrive(t *testing.T) {
+	const frames, length, fileHeader, header = 300, 100, 24, 16
+	dir := t.TempDir()
+	in, none, out := filepath.Join(dir, "in"), filepath.Join(dir, "none"), filepath.Join(dir, "out")
+	le := binary.LittleEndian
+	file := make([]byte, fileHeader)
+	le.PutUint32(file, 0xA1B2C3D4)
+	le.PutUint32(file[4:], 2|4<<16) // version 2.4
+	le.PutUint32(file[16:], 65535)
+	le.PutUint32(file[20:], 1) // Ethernet
+	if err := os.WriteFile(none, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range frames {
+		f := make([]byte, header+length)
+		le.PutUint32(f[8:], length)
+		le.PutUint32(f[12:], length)
+		copy(f[header:], []byte{2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xB6})
+		le.PutUint32(f[header+14:], uint32(i))
+		file = append(file, f...)
+	}
+	if err := os.WriteFile(in, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, Options{Sleep: 20 * units.Microsecond})
+	link := fabric.Link{Rate: rate}
+	c := dataplane.SwitchConfig{
+		MTU: 1500, Buffer: units.MB, Tail: units.MB,
+		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16,
+	}
+	c.Ports = []dataplane.PortConfig{{Link: link}, {Link: link}}
+	envs := w.NewEnvs(2)
+	sw, err := dataplane.NewSwitch(c, envs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := w.Add("switch", sw, envs, make([]int, 2))
+	for i, spec := range []string{
+		"net_pcap0,rx_pcap=" + in + ",tx_pcap=" + filepath.Join(dir, "back"),
+		"net_pcap1,rx_pcap=" + none + ",tx_pcap=" + out,
+	} {
+		d, err := w.Open(spec, 1500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Attach(fabric.End{Node: id, Port: i}, d, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- w.Run(ctx, units.Never) }()
+	sent := uint64(0)
+	for deadline := time.Now().Add(time.Minute); sent < frames && time.Now().Before(deadline); {
+		w.Do(func(now units.Time) { sent = sw.Stats(now).Ports[1].TxFrames[0] })
+	}
+	stop()
+	<-ended
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(out)
+	if err != nil || len(got) != len(file) {
+		t.Fatalf("%v: %d bytes of %d came out, %d frames were sent", err, len(got), len(file), sent)
+	}
+	for at := fileHeader; at < len(file); at += header + length {
+		if i := at + header; !bytes.Equal(got[i:i+length], file[i:i+length]) {
+			t.Fatalf("% x, want % x", got[i:i+20], file[i:i+20])
+		}
 	}
 }
 

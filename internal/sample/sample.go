@@ -139,7 +139,8 @@ func Source(host bool) *telemetry.Source {
 		snap.Stats.Ports[0].Discards[fabric.DropWRED][0] = 7
 		snap.Watchdog = pfc.WatchdogConfig{Detect: 400 * units.Millisecond, Restore: units.Second}
 		snap.Stats.Ports[0].Watchdog = pfc.WatchdogCounters{
-			Storm: 8, Storms: [8]uint64{3: 2}, Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
+			Storm: 8, Storms: [8]uint64{3: 2}, Under: [4][8]uint64{pfc.Drop: {3: 2}},
+			Restored: [8]uint64{3: 1}, Time: [8]units.Time{3: 1500 * units.Millisecond},
 		}
 		snap.Stats.Ports[0].Discards[fabric.DropStorm][3] = 6
 		snap.Stats.Ports[0].Routed, snap.Stats.RemovedRouted = 3, 2

@@ -237,8 +237,12 @@ func (c *scrape) port(i int) {
 			put(lostFirst, first)
 		}
 		if w, b := c.s.Watchdog, c.s.Buffer; w.Detect > 0 && b != nil && b.PFC[i]>>prio&1 != 0 {
-			labels[3] = w.Action.String()
-			c.put(watchdogStorms, float64(p.Watchdog.Storms[prio]), labels[:]...)
+			for action, storms := range p.Watchdog.Under {
+				if action := pfc.Action(action); action == w.Action || storms[prio] > 0 {
+					labels[3] = action.String()
+					c.put(watchdogStorms, float64(storms[prio]), labels[:]...)
+				}
+			}
 			put(watchdogRestored, float64(p.Watchdog.Restored[prio]))
 			put(watchdogTime, p.Watchdog.Time[prio].Seconds())
 			put(watchdogNow, float64(p.Watchdog.Storm>>prio&1))

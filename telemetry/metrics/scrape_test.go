@@ -169,10 +169,12 @@ func TestScrapeOfAWatchdog(t *testing.T) {
 		p := &snap.Stats.Ports[0]
 		p.Undetermined[3], p.CNMs[3], p.CNPs[3] = 11, 12, 13
 		p.Deadlocks[3], p.Deadlocked, snap.Deadlock = 5, 1<<3, units.Second
+		p.Watchdog.Under, snap.Watchdog.Action = [4][8]uint64{pfc.Alert: {3: 2}}, pfc.Forward // since a reload
 		return snap
 	}
 	sample.Contains(t, scrapeOf(t, watched, metrics.Series{Flows: 0, Priorities: metrics.AllPriorities}),
-		`photon_pfc_watchdog_storms_total{action="drop",node="n1",port="sw0",priority="3"} 2`,
+		`photon_pfc_watchdog_storms_total{action="forward",node="n1",port="sw0",priority="3"} 0`,
+		`photon_pfc_watchdog_storms_total{action="alert",node="n1",port="sw0",priority="3"} 2`,
 		`photon_pfc_watchdog_restored_total{node="n1",port="sw0",priority="3"} 1`,
 		`photon_pfc_watchdog_storm_seconds_total{node="n1",port="sw0",priority="3"} 1.5`,
 		`photon_pfc_watchdog_storm{node="n1",port="sw0",priority="3"} 1`,

@@ -97,8 +97,9 @@ var (
 	pfcTxFrames    = define(carriers, counterKind, "pfc_tx_frames_total", byPrio, "PFC frames sent for a priority, XOFF and XON.", "mlx5: tx_prioN_pause; SAI: PFC_N_TX_PKTS")
 	pfcTxPaused    = define(carriers, counterKind, "pfc_tx_paused_seconds_total", byPrio, "Time for which this port paused a priority of its peer.", "mlx5: tx_prioN_pause_duration, there in microseconds")
 	pfcTxChanges   = define(carriers, counterKind, "pfc_tx_transitions_total", byPrio, "Times a priority of the peer that this port had paused was resumed.", "")
-	watchdogStorms = define(switches, counterKind, "pfc_watchdog_storms_total", byWatchdogAction, "Pause storms that the watchdog detected, in all; "+
-		"only with a watchdog, for lossless priorities. `action` is what it does now: a reload may have changed it.", "SONiC: show pfcwd stats")
+	watchdogStorms = define(switches, counterKind, "pfc_watchdog_storms_total", byWatchdogAction,
+		"Pause storms that the watchdog detected; only with a watchdog, for lossless priorities. "+
+			"`action` is what it was to do when the storm began.", "SONiC: show pfcwd stats")
 	watchdogRestored = define(switches, counterKind, "pfc_watchdog_restored_total", byPrio, "Pause storms that ended.", "SONiC: show pfcwd stats")
 	watchdogTime     = define(switches, counterKind, "pfc_watchdog_storm_seconds_total", byPrio, "Time spent in pause storms, from detection to restoration.", "")
 	watchdogNow      = define(switches, gaugeKind, "pfc_watchdog_storm", byPrio, "1 during a pause storm.", "")
