@@ -135,6 +135,7 @@ type NIC struct {
 	cells           cells
 	control         [pfc.Classes]frames // belong to no flow
 	ready           uint8               // priorities with such frames
+	gaveWay         bool                // the last frame was one of them, and one of a higher priority waited
 	waiting         [pfc.Classes]units.Size
 	queued          int // frames, control included
 	full            int // flows with FlowQueue frames or more

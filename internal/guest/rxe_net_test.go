@@ -18,7 +18,8 @@ import (
 )
 
 // rdmaNIC is the configuration of a guest's NIC, rdmaSwitch that of the switch between
-// them: at a rate that two cores manage, on which guests compute every instruction.
+// them: at a rate that two cores manage, on which guests compute every instruction. Strict queues would leave nothing
+// to ARP and TCP while writes fill the queue of a port, and a guest whose neighbour does not answer drops what it sends.
 const rdmaNIC = `name: nic%d
 role: nic
 port: {device: "net_af_packet0,iface=eth0", rate: %s}
@@ -35,6 +36,7 @@ ports:
 mtu: 4200
 scheme: {name: %s, params: {%s}}
 pfc: {priorities: [3], xoff: 24KB, response: 1s}
+weights: {0: 10, 3: 90}
 metrics: 127.0.0.1:9464
 dpdk: {sleep: 100us}
 `
