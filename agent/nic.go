@@ -152,6 +152,7 @@ type NIC struct {
 	upLossy int // frames of lossy priorities in it
 	up      [pfc.Classes]frames
 	upReady uint8
+	upLast  uint8 // the priority that had its turn last
 	cnpPrio uint8
 	echoes  ackQueue
 	ack     ratelimit.Ack // scratch

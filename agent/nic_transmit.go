@@ -35,11 +35,17 @@ func (n *NIC) Transmit(now units.Time, port int, burst []fabric.Frame) (filled i
 	return filled
 }
 
-// toApplication hands over what waits, the highest priority first.
+// toApplication hands over what waits: priorities take turns, since an application that is slower than the wire takes
+// those that are lossless for ever, and finds no host any more without the others.
 func (n *NIC) toApplication(now units.Time, burst []fabric.Frame) (filled int) {
 	st := &n.stats.Ports[Application]
 	for filled < len(burst) && n.upReady != 0 {
-		prio := uint8(7 - bits.LeadingZeros8(n.upReady))
+		lower := n.upReady & (1<<n.upLast - 1)
+		if lower == 0 {
+			lower = n.upReady
+		}
+		prio := uint8(7 - bits.LeadingZeros8(lower))
+		n.upLast = prio
 		q := &n.up[prio]
 		f := n.upCells.pop(q)
 		if q.n == 0 {

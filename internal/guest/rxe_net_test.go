@@ -148,6 +148,9 @@ func newRDMA(t *testing.T, guests int, rate string, s rdmaScheme, of ...string) 
 		g.Ready()
 		g.Run("modprobe virtio_net && modprobe crc32_generic && modprobe ib_uverbs && modprobe rdma_ucm && modprobe rdma_rxe")
 		g.Run(fmt.Sprintf("/usr/bin/ip addr add %s/24 dev eth0 && ip link set eth0 mtu 4200 && ip link set eth0 up", guestIP(i)))
+		for k := range guests { // who is without a core for seconds answers no ARP, and then frames for it are dropped
+			g.Run(fmt.Sprintf("/usr/bin/ip neigh replace %s lladdr %s dev eth0 nud permanent", guestIP(k), guestMAC(k)))
+		}
 		g.Run("/usr/bin/rdma link add rxe0 type rxe netdev eth0")
 	}
 	return n

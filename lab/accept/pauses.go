@@ -40,6 +40,7 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 		every: 50 * rate.Serialize(onWire(256)),
 		left:  endless,
 	}
+	b.send(0, st, other)
 	// flows reports whether frames of the priority come, for a while.
 	flows := func() (yes bool, err error) {
 		var before, after uint64
