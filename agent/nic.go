@@ -135,6 +135,7 @@ type NIC struct {
 	cells           cells
 	control         [pfc.Classes]frames // belong to no flow
 	ready           uint8               // priorities with such frames
+	gaveWay         bool                // the last frame was one of them, and one of a higher priority waited
 	waiting         [pfc.Classes]units.Size
 	queued          int // frames, control included
 	full            int // flows with FlowQueue frames or more
@@ -151,6 +152,7 @@ type NIC struct {
 	upLossy int // frames of lossy priorities in it
 	up      [pfc.Classes]frames
 	upReady uint8
+	upLast  uint8 // the priority that had its turn last
 	cnpPrio uint8
 	echoes  ackQueue
 	ack     ratelimit.Ack // scratch

@@ -1,8 +1,12 @@
 package agent_test
 
 import (
+	"bytes"
 	"net/netip"
+	"slices"
 	"testing"
+
+	"github.com/gopacket/gopacket/layers"
 
 	"photon/agent"
 	"photon/cnp"
@@ -112,4 +116,69 @@ func TestNICDelays(t *testing.T) {
 		expect(t, "paused", len(b.transmit(agent.Wire)), 0)
 		b.nic.Close()
 	}
+}
+
+// A wire that flows of a high priority fill has places for what finds hosts, but no more than every second one.
+func TestNICFlowsDoNotSilenceTheRest(t *testing.T) {
+	b := newBench(t, nil)
+	for range 40 {
+		b.receive(agent.Application, udpFrame(t, 1, 2, 5, 6, dscp26, 1000), udpFrame(t, 1, 2, 7, 8, dscp26, 1000))
+	}
+	arp := append(serialize(t, eth(mac(1), wire.Broadcast, layers.EthernetTypeARP)), make([]byte, 46)...)
+	// next are the frames that leave at the link's rate, as it becomes free: whether each is an ARP.
+	next := func(n int) (arps []bool) {
+		for range n {
+			got := b.take(agent.Wire, 1)
+			if len(got) != 1 {
+				t.Fatal("the wire is idle")
+			}
+			arps = append(arps, bytes.Equal(got[0], arp))
+			b.now += rate.Serialize(units.Size(len(got[0])) + wire.Overhead)
+		}
+		return arps
+	}
+	next(10)
+	b.receive(agent.Application, arp)
+	if got := next(2); got[0] == got[1] {
+		t.Errorf("of two frames that left, ARP is %v", got)
+	}
+	b.receive(agent.Application, arp, arp, arp, arp, arp)
+	before, ours := false, 0
+	for i, is := range next(12) {
+		if is && before {
+			t.Errorf("frame %d is the second in turn that is no flow's", i)
+		}
+		if before = is; is {
+			ours++
+		}
+	}
+	expect(t, "ARPs among twelve frames", ours, 5)
+	// A pause of the flows' priority holds nothing else.
+	b.receive(agent.Application, arp)
+	stop := pfc.Frame{Enable: 1 << 3}
+	stop.Quanta[3] = pfc.MaxQuanta
+	xoff := make([]byte, pfc.FrameLen)
+	stop.Encode(xoff, mac(9))
+	b.receive(agent.Wire, xoff)
+	expect(t, "frames while the flows are paused", len(b.take(agent.Wire, 9)), 1)
+}
+
+// An application that takes frames more slowly than they come gets those of every priority, in their order.
+func TestNICPrioritiesTakeTurns(t *testing.T) {
+	b := newBench(t, nil)
+	for i := range 6 {
+		b.receive(agent.Wire, udpFrame(t, 2, 1, 5, uint16(100+i), dscp26, 100), udpFrame(t, 2, 1, 5, uint16(200+i), 0, 100))
+	}
+	b.receive(agent.Wire, udpFrame(t, 2, 1, 5, 300, 56<<2, 100))
+	var ports []int
+	for range 13 {
+		for _, f := range b.take(agent.Application, 1) {
+			ports = append(ports, int(f[36])<<8|int(f[37]))
+		}
+	}
+	want := []int{300, 100, 200, 101, 201, 102, 202, 103, 203, 104, 204, 105, 205}
+	if !slices.Equal(ports, want) {
+		t.Errorf("%v, not %v", ports, want)
+	}
+	expect(t, "frames that wait", b.nic.Queued(), 0)
 }

@@ -35,11 +35,17 @@ func (n *NIC) Transmit(now units.Time, port int, burst []fabric.Frame) (filled i
 	return filled
 }
 
-// toApplication hands over what waits, the highest priority first.
+// toApplication hands over what waits: priorities take turns, since an application that is slower than the wire takes
+// those that are lossless for ever, and finds no host any more without the others.
 func (n *NIC) toApplication(now units.Time, burst []fabric.Frame) (filled int) {
 	st := &n.stats.Ports[Application]
 	for filled < len(burst) && n.upReady != 0 {
-		prio := uint8(7 - bits.LeadingZeros8(n.upReady))
+		lower := n.upReady & (1<<n.upLast - 1)
+		if lower == 0 {
+			lower = n.upReady
+		}
+		prio := uint8(7 - bits.LeadingZeros8(lower))
+		n.upLast = prio
 		q := &n.up[prio]
 		f := n.upCells.pop(q)
 		if q.n == 0 {
@@ -76,7 +82,9 @@ func (n *NIC) pause(now units.Time) (f fabric.Frame, ok bool) {
 }
 
 // send takes the next frame for the wire: of the highest priority that is not
-// paused, CNPs, then what belongs to no flow, then flows in turn. A CNP or an echo
+// paused, CNPs, then what belongs to no flow, then flows in turn. What belongs to no flow
+// has every second place, whatever its priority: flows may fill the wire for ever, and hosts
+// that find each other no more lose what they send. A CNP or an echo
 // for which there is no memory waits: what is queued leaves meanwhile, and gives some back.
 func (n *NIC) send(now units.Time) (fabric.Frame, bool) {
 	for lacking := false; ; {
@@ -90,7 +98,11 @@ func (n *NIC) send(now units.Time) (fabric.Frame, bool) {
 		}
 		prio := uint8(7 - bits.LeadingZeros8(ready))
 		var f fabric.Frame
-		made := false
+		made, gives := false, n.ready&ready != 0 && !n.gaveWay && (prio != n.cnpPrio || !notice && !echo)
+		if gives {
+			control := uint8(7 - bits.LeadingZeros8(n.ready&ready))
+			gives, prio = control < prio, control
+		}
 		switch {
 		case prio == n.cnpPrio && notice:
 			if f, made, lacking = n.notify(now); !made {
@@ -108,6 +120,7 @@ func (n *NIC) send(now units.Time) (fabric.Frame, bool) {
 		default:
 			f = n.data(now, prio)
 		}
+		n.gaveWay = gives
 		st := &n.stats.Ports[Wire]
 		st.TxFrames[prio]++
 		st.TxBytes[prio] += uint64(f.Len)

@@ -124,25 +124,28 @@ func TestAcceptanceRun(t *testing.T) {
 	}
 }
 
-// What acts on pauses, and keeps them to itself, fails: here switches stand in the cables, for cards that do so. One obeys
-// PFC, the other PAUSE.
-func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
-	t.Parallel()
-	n, dir := testnet.New(t, "server"), t.TempDir()
-	for i, obeys := range []string{"asymmetric_pfc: true", "lossless: [], pause: true"} {
+// acceptBetween puts a switch into each cable of a namespace, whose ports have these keys.
+func acceptBetween(t *testing.T, n *testnet.Namespace, dir string, keys [2]string) {
+	t.Helper()
+	for i, key := range keys {
 		for _, end := range []string{"s", "p"} {
 			testnet.Veth(t, n, fmt.Sprint(end, i), n, fmt.Sprint("x", end, i))
 		}
 		between := filepath.Join(dir, fmt.Sprintf("between%d.yaml", i))
 		text := "rate: 20Mbps\nadmin: off\nmetrics: off\nscheme: {name: none}\nports:\n"
 		for k, end := range []string{"s", "p"} {
-			text += fmt.Sprintf("- {device: \"net_af_packet%d,iface=x%s%d\", %s}\n", k, end, i, obeys)
+			text += fmt.Sprintf("- {device: \"net_af_packet%d,iface=x%s%d\", %s}\n", k, end, i, key)
 		}
 		if err := os.WriteFile(between, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		start(t, n, "switch", "-c", between)
 	}
+}
+
+// acceptCards runs the stage without a switch of photon's own.
+func acceptCards(t *testing.T, n *testnet.Namespace, dir string) (all []acceptStep, verdicts map[string]int) {
+	t.Helper()
 	plan := filepath.Join(dir, "accept.yaml")
 	if err := os.WriteFile(plan, []byte(strings.Replace(acceptPlan, "500ms", "100ms", 1)), 0o600); err != nil {
 		t.Fatal(err)
@@ -154,7 +157,32 @@ func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
 	if out, code := acceptRun(t, n, dir, self, "accept", plan, "--stage", "cards", "--out", dir); code != 0 { // a stage has no verdict of its own
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
-	all, verdicts := acceptSteps(t, filepath.Join(dir, "steps.jsonl"))
+	return acceptSteps(t, filepath.Join(dir, "steps.jsonl"))
+}
+
+// A card that spoils what it receives fails at that port: here a switch in the cable inverts a bit of each frame.
+func TestAcceptanceRunFindsCardsThatChangeFrames(t *testing.T) {
+	t.Parallel()
+	n, dir := testnet.New(t, "server"), t.TempDir()
+	acceptBetween(t, n, dir, [2]string{"impair: {rules: [{do: corrupt}]}", "asymmetric_pfc: true"})
+	all, verdicts := acceptCards(t, n, dir)
+	if verdicts["wiring: fail"] != 2 || verdicts["wiring: pass"] != 2 {
+		t.Errorf("%+v", all)
+	}
+	for _, s := range all {
+		if s.Step == "wiring" && (s.Verdict == "fail") != strings.HasSuffix(s.Port, "0") {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// What acts on pauses, and keeps them to itself, fails: here switches stand in the cables, for cards that do so. One obeys
+// PFC, the other PAUSE.
+func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
+	t.Parallel()
+	n, dir := testnet.New(t, "server"), t.TempDir()
+	acceptBetween(t, n, dir, [2]string{"asymmetric_pfc: true", "lossless: [], pause: true"})
+	all, verdicts := acceptCards(t, n, dir)
 	if verdicts["wiring: pass"] != 4 || verdicts["passed up: fail"] != 4 {
 		t.Errorf("%+v", all)
 	}

@@ -215,6 +215,43 @@ func TestTwoMachinesByVhostUser(t *testing.T) {
 	}, func() string { return "the machine that came later gets no answers\n" + again.log.String() })
 }
 
+// A frame that is longer than the receive buffers of a machine that does not merge them is dropped and counted; what
+// comes behind it arrives. It stopped the port for good, and the port's peers with it.
+func TestMachineWithShortBuffers(t *testing.T) {
+	t.Parallel()
+	n, host := testnet.New(t, "sw"), testnet.New(t, "host")
+	testnet.Veth(t, n, "sw0", host, "eth0")
+	n.Run(t, "ip", "link", "set", "sw0", "mtu", "4200")
+	host.Run(t, "ip", "link", "set", "eth0", "mtu", "4200")
+	dir := t.TempDir()
+	file, socket := filepath.Join(dir, "switch.yaml"), filepath.Join(dir, "vm")
+	text := "admin: off\nmtu: 4200\nports:\n- device: net_af_packet0,iface=sw0\n- device: net_vhost0,iface=" + socket + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sw := start(t, n, "switch", "-c", file)
+	m := startMachine(t, "short", socket, "02:00:00:00:00:01,mrg_rxbuf=0", "--forward-mode=rxonly")
+	within(t, func() bool { return strings.Contains(sw.log.String(), "net_vhost0: link up") },
+		func() string { return "the link does not come up\n" + sw.log.String() })
+	m.forward()
+	from := host.Open(t, "eth0")
+	for i := range 60 {
+		size := 200
+		if i%3 == 1 {
+			size = 4000
+		}
+		frame := append([]byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x12, 0x34}, make([]byte, size)...)
+		from.Send(frame)
+	}
+	var received uint64
+	dropped := 0.
+	within(t, func() bool {
+		received, _ = m.counts()
+		dropped = sum(sw.metrics(), "photon_device_tx_too_long_total", `port="net_vhost0"`)
+		return received == 40 && dropped == 20
+	}, func() string { return fmt.Sprintf("%d arrive and %v are dropped, not 40 and 20", received, dropped) })
+}
+
 // DPDK's own threads, vhost's among them, stay off the core of the worker, which alone is
 // pinned there.
 func TestDPDKsThreadsLeaveTheWorkersCore(t *testing.T) {

@@ -4,10 +4,15 @@
 
 #include <string.h>
 
+#include <linux/virtio_config.h>
+#include <linux/virtio_net.h>
+
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
+#include <rte_eth_vhost.h>
 #include <rte_ring.h>
+#include <rte_vhost.h>
 
 /* Finds a port by its name, or has DPDK make it by its specification. */
 static int find_or_make(const char *name, const char *spec)
@@ -104,12 +109,29 @@ int ph_port_is_memif(uint16_t id)
 	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
 }
 
-int ph_port_has_peer(uint16_t id)
+int ph_port_is_vhost(uint16_t id)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
 
-	return rte_eth_dev_get_name_by_port(id, name) == 0 &&
-	       (ph_is_memif(name) || strncmp(name, "net_vhost", strlen("net_vhost")) == 0);
+	return rte_eth_dev_get_name_by_port(id, name) == 0 && strncmp(name, "net_vhost", strlen("net_vhost")) == 0;
+}
+
+int ph_port_has_peer(uint16_t id)
+{
+	return ph_port_is_memif(id) || ph_port_is_vhost(id);
+}
+
+/* Whether the machine at a vhost-user port waits for frames with buffers of which one must hold a frame: a frame that it
+ * does not take then is too long for them. A frame may take several buffers of others (VIRTIO_NET_F_MRG_RXBUF). How
+ * many wait in a packed ring the library does not tell. */
+int ph_vhost_waits(uint16_t id)
+{
+	const uint64_t merges = 1ULL << VIRTIO_NET_F_MRG_RXBUF, packed = 1ULL << VIRTIO_F_RING_PACKED;
+	int vid = rte_eth_vhost_get_vid_from_port_id(id);
+	uint64_t features;
+
+	return vid >= 0 && rte_vhost_get_negotiated_features(vid, &features) == 0 && (features & (merges | packed)) == 0 &&
+	       rte_vhost_avail_entries(vid, 0) > 0; /* queue 0 is the machine's for receiving */
 }
 
 /* How often links went down, as cards told by interrupts. */

@@ -4,7 +4,7 @@ package dpdk
 
 /*
 #cgo pkg-config: libdpdk
-#cgo LDFLAGS: -lrte_net_ring
+#cgo LDFLAGS: -lrte_net_ring -lrte_net_vhost
 #include <stdlib.h>
 #include "ph.h"
 */

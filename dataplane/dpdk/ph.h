@@ -79,6 +79,8 @@ void ph_never_wait(void); /* this thread, from now on */
 int ph_is_memif(const char *name);
 int ph_port_is_memif(uint16_t id);
 int ph_port_has_peer(uint16_t id); /* a process: the device takes nothing while that is not there */
+int ph_port_is_vhost(uint16_t id);
+int ph_vhost_waits(uint16_t id);
 void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
 void ph_memif_opened(int n); /* or closed; by who has the turn */
 void ph_memif_end(void);
@@ -121,10 +123,11 @@ struct ph_port {
 	uint16_t rx_paused; /* take nothing from the device for now */
 	uint16_t memif, peer; /* it is one; it has a peer (ph_port_has_peer) */
 	uint16_t tap; /* it is one: what it refuses it will never take */
+	uint16_t vhost; /* it is one: what does not fit into a buffer of its peer it may never take (ph_vhost_waits) */
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
 	uint64_t tx_away; /* of tx_total, those for a peer that was not there or that a tap refused, which were dropped */
-	uint64_t tx_too_long; /* of tx_total, those that the kernel's interface would not take, which were dropped */
+	uint64_t tx_too_long; /* of tx_total, those too long for the kernel's interface or a peer's buffers, which were dropped */
 	uint64_t several, open; /* frames received that no wire would carry (ph_packet_look); the former were dropped */
 	uint64_t too_long; /* received in several buffers, and dropped */
 	struct ph_frame tx[PH_STAGED] __rte_cache_aligned; /* no frame lies in two lines */

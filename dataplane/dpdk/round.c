@@ -128,6 +128,14 @@ static void transmit(struct ph_worker *w, struct ph_port *p)
 		memmove(p->tx, p->tx + sent, p->tx_n * sizeof(p->tx[0]));
 }
 
+/* Whether a device has its peer; if it is a memif, for who may poll it. */
+static inline int linked(const struct ph_port *p)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(p->tx_dev, &link) == 0 && link.link_status;
+}
+
 /* Nobody is there to take it: a peer that comes later is not to get what is old. */
 static void give_up(struct ph_worker *w, struct ph_port *p)
 {
@@ -152,6 +160,23 @@ static void skip_refused(struct ph_worker *w, struct ph_port *p)
 			return;
 		memmove(p->tx, p->tx + 1, p->tx_n * sizeof(p->tx[0]));
 		transmit(w, p);
+	}
+}
+
+/* Drops frames that are longer than the buffers of a machine, which would hold up all that is behind them for ever. */
+static void skip_too_long(struct ph_worker *w, struct ph_port *p)
+{
+	while (p->tx_n > 0 && linked(p) && ph_vhost_waits(p->tx_dev)) {
+		uint16_t n = p->tx_n;
+
+		transmit(w, p);
+		if (p->tx_n < n)
+			continue;
+		rte_pktmbuf_free(mbuf_of(w, p->tx[0].ref));
+		p->tx_total++;
+		p->tx_too_long++;
+		p->tx_n--;
+		memmove(p->tx, p->tx + 1, p->tx_n * sizeof(p->tx[0]));
 	}
 }
 
@@ -194,14 +219,6 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 	p->rx_total += kept;
 }
 
-/* Whether a device has its peer; if it is a memif, for who may poll it. */
-static inline int linked(const struct ph_port *p)
-{
-	struct rte_eth_link link;
-
-	return rte_eth_link_get_nowait(p->tx_dev, &link) == 0 && link.link_status;
-}
-
 /* Whether a port may be polled now, if memifs may. */
 static inline int ready(const struct ph_port *p, int memifs)
 {
@@ -223,6 +240,8 @@ uint64_t ph_round(struct ph_worker *w)
 				skip_refused(w, p);
 			else if (p->peer && p->tx_n > 0 && !linked(p))
 				give_up(w, p);
+			else if (p->vhost)
+				skip_too_long(w, p);
 		} else if (p->tx_n > 0 && memifs) /* and away */
 			give_up(w, p);
 		else if (p->packet != NULL)

@@ -86,7 +86,7 @@ type DeviceStats struct {
 	RxSeveral  uint64 // super-frames, for a card to segment, which were dropped: offloads are on at the other end
 	RxOpen     uint64 // frames whose checksum a card was to fill in: they are passed on
 	TxErrors   uint64
-	TxTooLong  uint64 // not given to the kernel's interface, whose MTU is less
+	TxTooLong  uint64 // not given to the kernel's interface, whose MTU is less, or to a machine, whose buffers are shorter
 	TxDropped  uint64 // dropped by the kernel after it took them: the other end did not, or the link was down
 	Attached   uint64 // how often a kernel interface that was created again was attached in place of the old one
 	RxTooLong  uint64 // frames in several buffers, which photon does not take

@@ -140,6 +140,9 @@ func (p *port) lay() {
 	if p.device != nil && isTap(p.device.Spec) {
 		p.c.tap = 1
 	}
+	if p.device != nil {
+		p.c.vhost = C.uint16_t(C.ph_port_is_vhost(p.c.tx_dev))
+	}
 	if C.ph_port_is_memif(p.c.rx_dev) != 0 {
 		p.c.memif = 1
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,68 @@ func TestStation(t *testing.T) {
 	}
 	if !wire.IPv4ChecksumOK(template(1, 2, 5, dataDSCP, true, 128)[ipAt:]) {
 		t.Error("a broken checksum")
+	}
+}
+
+// An XOFF that stops its priority alone is told from one that stops all, or nothing, and from a link on which other
+// frames end by chance.
+func TestCeasing(t *testing.T) {
+	for name, c := range map[string]struct {
+		lossless, besides units.Time // the last that came, in ms after the XOFF; -1: none
+		want              bool
+	}{
+		"its priority alone": {3, 99, true}, "none of it comes at all": {-1, 99, true}, "nothing": {99, 99, false},
+		"all": {3, 4, false}, "all at once": {-1, -1, false}, "the others": {99, 3, false},
+	} {
+		since := 7 * units.Second
+		p := port{since: since}
+		for a, last := range map[*arrived]units.Time{&p.after: c.lossless, &p.besides: c.besides} {
+			if last >= 0 {
+				*a = arrived{n: 5, last: since + last*units.Millisecond}
+			}
+		}
+		if got := p.ceased(since + 100*units.Millisecond); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if (&port{besides: arrived{n: 1, last: 9}}).ceased(10) {
+		t.Error("no XOFF left")
+	}
+}
+
+// A frame of the wiring passes as it is, whatever its number; one that lost its tag, an octet or its order of bits does not.
+func TestFramesThatChange(t *testing.T) {
+	sent := wiringFrames(1, 2, 7)
+	tagged := 0
+	for _, f := range sent {
+		id, number, ours := streamOf(f)
+		if id != 7 || number != 0 || !ours {
+			t.Errorf("%x is of stream %d, number %d", f, id, number)
+		}
+		b := slices.Clone(f)
+		b[len(b)-1]++
+		if !unchanged(f, sent) || unchanged(b, sent) || unchanged(f[:len(f)-1], sent) || unchanged(append(b, 0), sent) {
+			t.Errorf("%x", f)
+		}
+		b[len(b)-1]--
+		b[tagOf(b)+numberAt+7] = 9
+		if !unchanged(b, sent) {
+			t.Errorf("%x: its number changed", f)
+		}
+		if tagOf(f) > 0 {
+			tagged++
+			wire.PopVLANTag(b)
+			if unchanged(b[wire.VLANLen:], sent) {
+				t.Error("it has lost its tag")
+			}
+		}
+	}
+	if tagged != 1 {
+		t.Errorf("%d frames with a tag", tagged)
+	}
+	same, cut := arrived{n: 3, bytes: 3 * longest}, arrived{n: 3, bytes: 3*longest - 6}
+	if same.otherLengths(longest) != "" || cut.otherLengths(longest) == "" {
+		t.Errorf("%q, %q", same.otherLengths(longest), cut.otherLengths(longest))
 	}
 }
 

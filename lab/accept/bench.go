@@ -181,7 +181,7 @@ func (b *bench) send(at int, streams ...*stream) {
 func (b *bench) pausePeer(at int, with *pfc.Frame) {
 	b.betweenPolls(func(units.Time) {
 		p := b.ports[at]
-		p.after, p.besides, p.since, p.again, p.repeat = arrived{}, 0, 0, 0, with
+		p.after, p.besides, p.since, p.again, p.repeat = arrived{}, arrived{}, 0, 0, with
 	})
 }
 

@@ -102,22 +102,23 @@ func (p *Plan) linkSteps(r *report, spec string, d *dpdk.Device, s *dpdk.DeviceS
 	)
 }
 
-// wiring sends some frames from a port, which must arrive at the other end of its cable, and nowhere else.
+// wiring sends some frames from a port, which must arrive at the other end of its cable as they are, and nowhere else.
 func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, from, to int) error {
-	const n = 10
+	const each = 2
 	id := wiringStreams + from
-	b.send(
-		from,
-		&stream{
-			frame: template(b.ports[from].mac, b.ports[to].mac, id, 0, false, 128),
-			every: units.Millisecond,
-			left:  n,
-		},
-	)
+	frames := wiringFrames(b.ports[from].mac, b.ports[to].mac, id)
+	n := uint64(each * len(frames))
+	var all []*stream
+	for _, f := range frames {
+		all = append(all, &stream{frame: f, every: units.Millisecond, left: each})
+	}
+	b.betweenPolls(func(units.Time) { b.ports[to].wanted = frames })
+	b.send(from, all...)
 	got := b.quiet(ctx, to, id, n)
 	b.send(from)
-	elsewhere := uint64(0)
+	elsewhere, changed := uint64(0), uint64(0)
 	b.betweenPolls(func(units.Time) {
+		changed, b.ports[to].wanted = b.ports[to].changed, nil
 		for i, q := range b.ports {
 			if i != to {
 				elsewhere += q.got[id].n
@@ -125,8 +126,10 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 		}
 	})
 	return r.add(Step{
-		Name: "wiring", Port: specs[from], Asserts: "what it sends arrives at " + specs[to] + ", and nowhere else", Measured: fmt.Sprintf("%d of %d, %d elsewhere", got.n, n, elsewhere),
-		Verdict: verdict(got.n == n && elsewhere == 0),
+		Name: "wiring", Port: specs[from],
+		Asserts:  "what it sends arrives unchanged at " + specs[to] + ", whatever its length, tag and destination, and nowhere else",
+		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d elsewhere", got.n, n, changed, elsewhere),
+		Verdict:  verdict(got.n == n && changed == 0 && elsewhere == 0),
 	})
 }
 
@@ -237,15 +240,16 @@ func (p *Plan) fullRate(ctx context.Context, r *report, b *bench, specs []string
 		share = float64(units.RateOf(units.Size(a.n-1)*onWire(longest), a.last-a.first)) / float64(rate)
 	}
 	step.Measured = fmt.Sprintf(
-		"%d of %d frames, %.2f %% of %v, %d missed, %d out of order",
+		"%d of %d frames, %.2f %% of %v, %d missed, %d out of order%s",
 		a.n,
 		n,
 		100*share,
 		rate,
 		after.RxMissed-before.RxMissed,
 		a.disorder,
+		a.otherLengths(longest),
 	)
-	step.Verdict = verdict(a.n == uint64(n) && share > 0.99 && a.disorder == 0)
+	step.Verdict = verdict(a.n == uint64(n) && share > 0.99 && a.disorder == 0 && a.otherLengths(longest) == "")
 	step.Values = map[string]float64{
 		"share":   share,
 		"sent":    float64(n),

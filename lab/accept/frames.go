@@ -1,7 +1,9 @@
 package accept
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"photon/pfc"
 	"photon/units"
@@ -44,14 +46,52 @@ func template(from, to wire.MAC, id, dscp int, ect bool, size int) []byte {
 	return b
 }
 
+// tagOf is how many bytes of VLAN tag a frame has: so much further behind is all that follows the addresses.
+func tagOf(b []byte) int {
+	if _, tagged := wire.VLANTag(b); tagged {
+		return wire.VLANLen
+	}
+	return 0
+}
+
 // streamOf returns the stream and the number of a frame of ours.
 func streamOf(b []byte) (id int, number uint64, ok bool) {
-	if len(b) < dataLen || binary.BigEndian.Uint16(b[12:]) != wire.TypeIPv4 ||
-		binary.BigEndian.Uint32(b[magicAt:]) != magic {
+	tag := tagOf(b)
+	if len(b) < dataLen+tag || binary.BigEndian.Uint16(b[tag+12:]) != wire.TypeIPv4 ||
+		binary.BigEndian.Uint32(b[tag+magicAt:]) != magic {
 		return 0, 0, false
 	}
-	id = int(binary.BigEndian.Uint16(b[streamAt:]))
-	return id, binary.BigEndian.Uint64(b[numberAt:]), id < streams
+	id = int(binary.BigEndian.Uint16(b[tag+streamAt:]))
+	return id, binary.BigEndian.Uint64(b[tag+numberAt:]), id < streams
+}
+
+// wiringFrames are frames of all that a card must pass as it is: the shortest and the longest, one with a VLAN tag, and
+// those for a group and for another host. Each has a length and a content of its own.
+func wiringFrames(from, to wire.MAC, id int) (all [][]byte) {
+	const broadcast, stranger = 0xFFFFFFFFFFFF, 0x02_00_5E_10_00_01
+	for i, f := range []struct {
+		to   wire.MAC
+		size int
+	}{{to, 60}, {to, longest}, {to, longest}, {broadcast, 128}, {stranger, 256}} {
+		b := template(from, f.to, id, 0, false, f.size)
+		for k := dataLen; k < len(b); k++ {
+			b[k] = byte(k*7 + i + 1)
+		}
+		if i == 2 {
+			b = append(make([]byte, wire.VLANLen), b...)
+			wire.PushVLANTag(b, lossless<<13|100)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// unchanged reports whether a frame is one of those that were sent, but for its number.
+func unchanged(b []byte, sent [][]byte) bool {
+	at := tagOf(b) + numberAt
+	return slices.ContainsFunc(sent, func(s []byte) bool {
+		return len(s) == len(b) && bytes.Equal(b[:at], s[:at]) && bytes.Equal(b[at+8:], s[at+8:])
+	})
 }
 
 // xoff stops one priority for as long as a frame can, xon lets it go.

@@ -18,7 +18,6 @@ import (
 type round struct {
 	reaction units.Time // from the XOFF to the last frame that came
 	bytes    uint64     // that came in it, without FCS
-	besides  uint64     // frames of another priority that came meanwhile
 }
 
 // pauses stops the switch again and again while a stream at the link's rate goes through it: what the switch does with
@@ -42,7 +41,16 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 		left:  endless,
 	}
 	b.send(0, st, other)
-	if err := wait(ctx, hold); err != nil {
+	// flows reports whether frames of the priority come, for a while.
+	flows := func() (yes bool, err error) {
+		var before, after uint64
+		b.betweenPolls(func(units.Time) { before = b.ports[1].lossless })
+		err = wait(ctx, hold)
+		b.betweenPolls(func(units.Time) { after = b.ports[1].lossless })
+		return after > before, err
+	}
+	began, err := flows()
+	if err != nil {
 		return err
 	}
 	var all []round
@@ -55,24 +63,28 @@ func (p *Plan) pauses(ctx context.Context, r *report, b *bench, sw *child) error
 		var end units.Time
 		b.betweenPolls(func(now units.Time) { end = now })
 		was := b.release(1, xon(lossless))
-		one := round{bytes: was.after.bytes, besides: was.besides}
+		one := round{bytes: was.after.bytes}
 		if was.after.n > 0 {
 			one.reaction = was.after.last - was.since
 		}
 		all = append(all, one)
-		if was.since > 0 && one.reaction < (end-was.since)/2 && was.besides > 0 {
-			ceased++
-		}
-		if err := wait(ctx, hold); err != nil {
+		resumed, err := flows()
+		if err != nil {
 			return err
 		}
+		if began && resumed && was.ceased(end) {
+			ceased++
+		}
+		began = resumed
 	}
 	b.send(0, &stream{frame: other.frame}) // none is left
 	got := b.quiet(ctx, 1, losslessStream, st.sent)
 	if _, err := stop(); err != nil {
 		return err
 	}
-	if err := p.reactions(r, all, ceased, hold, rate, response); err != nil {
+	ever := uint64(0)
+	b.betweenPolls(func(units.Time) { ever = b.ports[1].lossless })
+	if err := p.reactions(r, all, ceased, ever, hold, rate, response); err != nil {
 		return err
 	}
 	return p.survived(ctx, r, b, sw, st, got)
@@ -82,6 +94,7 @@ func (p *Plan) reactions(
 	r *report,
 	all []round,
 	ceased int,
+	ever uint64, // frames of the priority that came
 	hold time.Duration,
 	rate units.Rate,
 	response units.Time,
@@ -105,7 +118,7 @@ func (p *Plan) reactions(
 	}
 	parts := pfc.HeadroomOf(rate, 500*units.Nanosecond, 0, ring, longest)
 	promised := rate.Serialize(parts.Sum()) + 2*response
-	return r.add(Step{
+	step := Step{
 		Name: "reaction time", Port: p.Cables[1].Switch.V, Asserts: fmt.Sprintf("from the XOFF to the last frame no more than %v: a poll of %v at either end, and what is on its way", promised, response),
 		Measured: fmt.Sprintf(
 			"median %v, longest %v with %d B",
@@ -119,7 +132,12 @@ func (p *Plan) reactions(
 			"longest_bytes": float64(worst.bytes),
 			"promised_s":    promised.Seconds(),
 		},
-	})
+	}
+	if ever == 0 {
+		step.Verdict, step.Measured, step.Values = NotPossible, "", nil
+		step.Why = "no frame of the priority came at any time"
+	}
+	return r.add(step)
 }
 
 // survived looks at the port whose peer sent at the link's rate until an XOFF stopped it.
@@ -127,14 +145,23 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 	var buffer show.Buffer
 	var counters show.PFC
 	var ports show.Ports
-	for name, into := range map[string]any{"buffer": &buffer, "pfc counters": &counters, "ports": &ports} {
+	for name, into := range map[string]any{"buffer": &buffer, "ports": &ports} {
 		if err := sw.shown(ctx, name, into); err != nil {
 			return err
 		}
 	}
-	var received uint64
-	b.betweenPolls(func(units.Time) { received = b.ports[0].pfc })
-	sent := counters.Ports[0].Tx[lossless]
+	// The last one may still be on its way, or its sender or receiver without a core.
+	var received, sent uint64
+	var failed error
+	_ = within(ctx, patient+4*p.Response.Or(defaultResponse).Duration(), func() bool {
+		failed = sw.shown(ctx, "pfc counters", &counters)
+		b.betweenPolls(func(units.Time) { received = b.ports[0].pfc })
+		sent = counters.Ports[0].Tx[lossless]
+		return failed != nil || sent > 0 && received == sent
+	})
+	if failed != nil {
+		return failed
+	}
 	if err := r.add(Step{
 		Name: "passed up", Port: p.Cables[0].Peer.V, Asserts: "every PFC frame of the switch arrives at its peer", Measured: fmt.Sprintf("%d of %d", received, sent), Verdict: verdict(sent > 0 && received == sent),
 	}); err != nil {
@@ -153,17 +180,19 @@ func (p *Plan) survived(ctx context.Context, r *report, b *bench, sw *child, st 
 	step := Step{
 		Name: "headroom", Port: p.Cables[0].Switch.V, Asserts: asserts,
 		Measured: fmt.Sprintf(
-			"%d B of %d B used, %d discarded, %d of %d frames arrived, %d missed by the card",
+			"%d B of %d B used, %d discarded, %d of %d frames arrived, %d out of order, %d missed by the card%s",
 			max(used, 0),
 			profile.Headroom,
 			lost,
 			got.n,
 			st.sent,
+			got.disorder,
 			ports.Ports[0].Missed,
+			got.otherLengths(longest),
 		),
 		Verdict: verdict(
 			used > 0 && used <= profile.Headroom && lost == 0 && got.n == st.sent && got.disorder == 0 &&
-				ports.Ports[0].Missed == 0,
+				got.otherLengths(longest) == "" && ports.Ports[0].Missed == 0,
 		),
 		Values: map[string]float64{
 			"used_bytes": float64(

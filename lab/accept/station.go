@@ -2,6 +2,7 @@ package accept
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"photon/fabric"
 	"photon/pfc"
@@ -40,7 +41,10 @@ type port struct {
 	firstControl units.Time // when the first MAC control frame arrived since it was set to 0
 	since        units.Time // when the first frame of repeat was handed to the card
 	after        arrived    // frames of the lossless priority that arrived since then
-	besides      uint64     // frames of other priorities that did
+	besides      arrived    // frames of other priorities that did
+	lossless     uint64     // frames of the lossless priority that ever arrived
+	wanted       [][]byte   // frames as they are sent; others that arrive are changed
+	changed      uint64
 }
 
 // arrived is what arrived of a stream.
@@ -62,9 +66,24 @@ func (a *arrived) add(now units.Time, b []byte, number uint64) {
 	a.n++
 	a.bytes += uint64(len(b))
 	a.last = now
-	if wire.ECN(b[ipAt:]) == wire.CE {
+	if wire.ECN(b[tagOf(b)+ipAt:]) == wire.CE {
 		a.marked++
 	}
+}
+
+// otherLengths says how long frames came that were sent with one length, if that is another.
+func (a *arrived) otherLengths(sent uint64) string {
+	if a.bytes == a.n*sent {
+		return ""
+	}
+	return fmt.Sprintf(", %d B long on average instead of %d", a.bytes/a.n, sent)
+}
+
+// ceased reports whether frames of the lossless priority came no more soon after the first frame of repeat, while
+// others went on until its end.
+func (p *port) ceased(end units.Time) bool {
+	half := p.since + (end-p.since)/2
+	return p.since > 0 && (p.after.n == 0 || p.after.last < half) && p.besides.n > 0 && p.besides.last > half
 }
 
 // stream is what a port sends.
@@ -93,13 +112,19 @@ func (s *station) Receive(now units.Time, at int, burst []fabric.Frame) {
 				break // the kernel's, or a neighbour's
 			}
 			p.got[id].add(now, b, number)
-			if p.since == 0 {
-				break
+			if p.wanted != nil && !unchanged(b, p.wanted) {
+				p.changed++
 			}
-			if b[ipAt+1]>>2 == dataDSCP {
+			lossless := b[tagOf(b)+ipAt+1]>>2 == dataDSCP
+			if lossless {
+				p.lossless++
+			}
+			switch {
+			case p.since == 0:
+			case lossless:
 				p.after.add(now, b, number)
-			} else {
-				p.besides++
+			default:
+				p.besides.add(now, b, number)
 			}
 		}
 		s.env.Free(burst[i])
@@ -158,7 +183,7 @@ func (s *station) Transmit(now units.Time, at int, burst []fabric.Frame) (n int)
 			}
 			b := s.env.Bytes(&burst[n])
 			copy(b, st.frame)
-			binary.BigEndian.PutUint64(b[numberAt:], st.sent)
+			binary.BigEndian.PutUint64(b[tagOf(b)+numberAt:], st.sent)
 			st.sent++
 			st.left--
 			if st.next+st.every < now { // what was missed is not made up for

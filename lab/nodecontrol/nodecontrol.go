@@ -59,6 +59,9 @@ type Control interface {
 	// At is the node's time at a time of this machine, and Skew bounds how wrong it is.
 	At(here units.Time) units.Time
 	Skew() units.Time
+	// Drift is how much further than this machine's clock the node's has gone since At was found out; less than 0: how
+	// much less. 0 if that may be an error of measurement.
+	Drift(ctx context.Context) (units.Time, error)
 	// Ended says why a node that was started here has ended by itself; nil: it runs, or runs elsewhere.
 	Ended() error
 	// Stop disconnects from the node, and ends it if it was started here. It fails if the node's

@@ -52,7 +52,7 @@ func (b *Run) Balanced() bool { return b.unbalanced == "" }
 // Notes are remarks of the nodes for the report.
 func (b *Run) Notes() []string { return b.notes }
 
-// Skew bounds how far the nodes' clocks are apart.
+// Skew bounds how far the nodes' clocks are from this machine's, until the run was read.
 func (b *Run) Skew() units.Time { return b.skew }
 
 // Late is by how much the nodes took samples after their time, at most.
@@ -424,6 +424,9 @@ func (b *Run) Read(ctx context.Context) (_ *build.Network, err error) {
 		b.notes = append(b.notes, fmt.Sprintf("%s took samples up to %v late: it did not poll meanwhile, "+
 			"and samples of that time are alike", latest, b.late.Duration().Round(time.Microsecond)))
 	}
+	if err := b.noteDrift(ctx); err != nil {
+		return nil, err
+	}
 	final, err := b.settled(ctx)
 	if err != nil {
 		return nil, err
@@ -447,6 +450,27 @@ func (b *Run) Read(ctx context.Context) (_ *build.Network, err error) {
 	b.final = final
 	b.network = Recorded(b.e, b.plan, b.flows, recordings, ports, b.since())
 	return b.network, nil
+}
+
+// noteDrift finds out whether the nodes' clocks went as fast as this machine's. Where one did not, its samples are of
+// other times than those of other nodes, and what it calls a second is not one.
+func (b *Run) noteDrift(ctx context.Context) error {
+	for _, n := range b.nodes {
+		drift, err := n.Drift(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		ahead := "ahead of"
+		if drift < 0 {
+			drift, ahead = -drift, "behind"
+		}
+		b.skew = max(b.skew, n.Skew()+drift)
+		if drift >= b.e.Measure.Sample {
+			b.notes = append(b.notes, fmt.Sprintf("%s: its clock went %v %s this machine's during the run: "+
+				"its times and rates are wrong by as much", n.Name, drift.Duration().Round(time.Microsecond), ahead))
+		}
+	}
+	return nil
 }
 
 // recorded waits for a node's recording.

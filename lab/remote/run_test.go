@@ -68,6 +68,7 @@ type fake struct {
 	died    error
 	ended   bool
 	late    units.Time
+	drift   units.Time
 	jams    error // when it is let go
 	asked   func()
 }
@@ -159,7 +160,10 @@ func (f *fake) Recorded(context.Context) (node.Recording, error) {
 func (f *fake) At(here units.Time) units.Time { return here + farAhead }
 func (f *fake) Skew() units.Time              { return units.Microsecond }
 func (f *fake) Ended() error                  { return f.died }
-func (f *fake) Stop() error                   { f.ended = true; return f.jams }
+
+func (f *fake) Drift(context.Context) (units.Time, error) { return f.drift, nil }
+
+func (f *fake) Stop() error { f.ended = true; return f.jams }
 
 const farAhead = 1000 * units.Second
 
@@ -364,6 +368,31 @@ func TestSamplesThatCameLate(t *testing.T) {
 		}
 		if !slices.Equal(r.Notes(), c.want) || r.Late() != max(c.s0, c.h2) {
 			t.Errorf("%v: %q", r.Late(), r.Notes())
+		}
+	}
+}
+
+// A node whose clock went otherwise than this machine's by a sample or more is named, and the bound of what clocks are
+// apart has the drift in it.
+func TestClocksThatDrift(t *testing.T) {
+	for _, c := range []struct {
+		h0, h2 units.Time
+		skew   units.Time
+		want   []string
+	}{
+		{0, 0, units.Microsecond, nil},
+		{-999 * units.Microsecond, 100 * units.Microsecond, units.Millisecond, nil},
+		{30 * units.Millisecond, -2 * units.Second, 2*units.Second + units.Microsecond, []string{
+			"H0: its clock went 30ms ahead of this machine's during the run: its times and rates are wrong by as much",
+			"H2: its clock went 2s behind this machine's during the run: its times and rates are wrong by as much"}},
+	} {
+		b := &bed{set: func(name string, f *fake) { f.drift = map[string]units.Time{"H0": c.h0, "H2": c.h2}[name] }}
+		r := over(t, b)
+		if _, err := r.Read(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Notes(), c.want) || r.Skew() != c.skew {
+			t.Errorf("%v: %q", r.Skew(), r.Notes())
 		}
 	}
 }

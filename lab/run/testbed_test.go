@@ -64,6 +64,7 @@ func (n *obligingNode) HostPorts(context.Context) (map[string]string, error)    
 func (n *obligingNode) StopFlows(context.Context, []uint64) (int, error)         { return 0, nil }
 func (n *obligingNode) At(here units.Time) units.Time                            { return here }
 func (n *obligingNode) Skew() units.Time                                         { return 0 }
+func (n *obligingNode) Drift(context.Context) (units.Time, error)                { return 0, nil }
 func (n *obligingNode) Ended() error                                             { return nil }
 func (n *obligingNode) Stop() error                                              { return nil }
 func (n *obligingNode) Flows(context.Context, uint64) (nodecontrol.Flows, error) { return n.flows, nil }

@@ -94,7 +94,8 @@ func (t *Testbed) Start(ctx context.Context, w nodecontrol.Spec) (of *nodecontro
 	if r.Info.Switch != w.Switch {
 		return nil, errors.New("it should be " + kind(w.Switch) + ", and is " + kind(r.Info.Switch))
 	}
-	return &r.Running, r.compareClocks(ctx)
+	r.offset, r.skew, err = r.compareClocks(ctx)
+	return &r.Running, err
 }
 
 func kind(isSwitch bool) string {
@@ -233,22 +234,30 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 	}
 }
 
-// compareClocks finds out what the node's clock shows at a time of this machine's.
-func (r *running) compareClocks(ctx context.Context) error {
-	r.skew = units.Never
+// compareClocks finds out how much more the node's clock shows than this machine's, and how wrong that is at most.
+func (r *running) compareClocks(ctx context.Context) (offset, skew units.Time, err error) {
+	skew = units.Never
 	for range asked {
 		before := nodecontrol.Now()
 		info, err := r.Node(ctx)
 		if err != nil {
-			return err
+			return 0, 0, err
 		}
 		after := nodecontrol.Now()
-		if half := (after - before) / 2; half < r.skew {
-			r.skew, r.offset = half, info.Now-(before+half)
+		if half := (after - before) / 2; half < skew {
+			offset, skew = info.Now-(before+half), half
 		}
-		r.Info = info
 	}
-	return nil
+	return offset, skew, nil
+}
+
+// Drift implements nodecontrol.Control.
+func (r *running) Drift(ctx context.Context) (units.Time, error) {
+	offset, skew, err := r.compareClocks(ctx)
+	if moved := offset - r.offset; err == nil && (moved > skew+r.skew || moved < -skew-r.skew) {
+		return moved, nil
+	}
+	return 0, err
 }
 
 // HostPorts implements nodecontrol.Control.

@@ -52,9 +52,22 @@ func beANode(file string) error {
 
 type stub struct{}
 
-func (stub) Info() node.Info             { return node.Info{Name: "h0", Ports: []string{"eth0"}} }
-func (stub) SetScheme(node.Scheme) error { return nil }
-func (stub) Recorded() node.Recording    { return node.Recording{} }
+// leapt is how far the stub's clock was put on.
+var leapt units.Time
+
+func (stub) Info() node.Info {
+	return node.Info{Name: "h0", Ports: []string{"eth0"}, Now: units.FromDuration(time.Since(began)) + leapt}
+}
+
+var began = time.Now()
+
+// SetScheme puts the clock on.
+func (stub) SetScheme(s node.Scheme) (err error) {
+	leapt, err = units.ParseTime(s.Name)
+	return err
+}
+
+func (stub) Recorded() node.Recording { return node.Recording{} }
 func (stub) Watch(node.Watch) error {
 	fmt.Fprintln(os.Stderr, "no memory")
 	os.Exit(1)
@@ -79,6 +92,32 @@ func TestStartedNodeIsAwaited(t *testing.T) {
 	}
 	if n.Info.Name != "h0" {
 		t.Errorf("%+v", n.Info)
+	}
+	if err := n.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A clock that goes as this machine's does not drift; one that went further, or stood, did by what it differs.
+func TestClocksThatDrift(t *testing.T) {
+	t.Setenv(beNode, "1")
+	n, err := start(func(socket string) string { return socket })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, c := range []struct {
+		leap string
+		want units.Time
+	}{{"0s", 0}, {"1000s", 1000 * units.Second}, {"-50s", -50 * units.Second}, {"0s", 0}} {
+		if err := n.SetScheme(ctx, node.Scheme{Name: c.leap}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := n.Drift(ctx)
+		if most := n.Skew() + units.FromDuration(answerTime); err != nil || got < c.want-most || got > c.want+most ||
+			(got == 0) != (c.want == 0) {
+			t.Errorf("%s: %v, %v", c.leap, got, err)
+		}
 	}
 	if err := n.Stop(); err != nil {
 		t.Error(err)

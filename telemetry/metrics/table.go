@@ -207,7 +207,7 @@ var (
 	devTooLong   = define(both, counterKind, "device_rx_too_long_total", byPort, "Frames longer than a frame buffer, dropped.", "")
 	devSeveral   = define(both, counterKind, "device_rx_super_frames_total", byPort, "Dropped frames that a card was to split into several: offloads (TSO, GSO) are on at the other end of the cable.", "")
 	devOpen      = define(both, counterKind, "device_rx_open_checksums_total", byPort, "Frames passed on whose checksum a card was to fill in: checksum offload is on at the other end of the cable, and receivers drop them.", "")
-	devTxTooLong = define(both, counterKind, "device_tx_too_long_total", byPort, "Dropped frames that are too long for the kernel interface: its MTU is less than the port's, or the frame has no tag where only a tag may be extra.", "")
+	devTxTooLong = define(both, counterKind, "device_tx_too_long_total", byPort, "Dropped frames that are too long for the kernel interface: its MTU is less than the port's, or the frame has no tag where only a tag may be extra; and for the receive buffers of a virtual machine behind vhost-user that does not merge them.", "")
 	devTxDropped = define(both, counterKind, "device_tx_dropped_total", byPort, "Frames that the kernel took and dropped, because there was no room at the other end of the cable, its MTU is less, or it has no link, each once however often the kernel tried; frames for a memif or vhost-user without a peer; and what a tap refuses: frames longer than its interface takes, and all while that is down.", "ip -s link: TX dropped")
 	devErrors    = define(both, counterKind, "device_errors_total", []string{"node", "port", "direction"}, "Errors that the driver counts, by direction (rx or tx).", "DPDK: ierrors, oerrors")
 
