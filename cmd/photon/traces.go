@@ -42,7 +42,8 @@ func (h *hpccFlags) trace() (t *hpccfiles.Trace, warnings []string, err error) {
 // rankFile is the file of a rank.
 func rankFile(prefix string, rank int) string { return fmt.Sprintf("%s.%d.et", prefix, rank) }
 
-// checkRanks says that there is no file of a rank, and one of a later one: a trace of the ranks before would be another.
+// checkRanks says that there is no file of a rank, and one of a later one: a trace of the ranks before would be
+// another.
 func (h *hpccFlags) checkRanks(ranks int) error {
 	entries, err := os.ReadDir(filepath.Dir(h.chakra))
 	if err != nil {

@@ -131,8 +131,8 @@ func TestSlowdownsAgainstTheOtherSimulator(t *testing.T) {
 	}
 }
 
-// Slowdowns of two files are only worth comparing if they are of the same flows: of others in a file it is known how many
-// there are, a flow that is there more often than it runs among them.
+// Slowdowns of two files are only worth comparing if they are of the same flows: of others in a file it is known how
+// many there are, a flow that is there more often than it runs among them.
 func TestStrangersOfAFile(t *testing.T) {
 	f := read(t, "single25", "hpcc")
 	for _, c := range []struct {

@@ -222,8 +222,8 @@ func (m metric) lifetime(w *Watch, x *watched, first, last int) *float64 {
 	return &v
 }
 
-// stirs are the samples of a span in which something first and last stirs, -1 if it never does, and the longest time, in
-// samples, from one of them to the next.
+// stirs are the samples of a span in which something first and last stirs, -1 if it never does, and the longest time,
+// in samples, from one of them to the next.
 func (m metric) stirs(x *watched, first, last int) (begin, end, between int) {
 	begin, end = -1, -1
 	for i := first; i < last; i++ {

@@ -98,8 +98,8 @@ func TestJain(t *testing.T) {
 	}
 }
 
-// A time that the end of the run cut off is said to be at least so long: what still was so at the last sample that counts,
-// or was quiet then for no longer than before. One that is over is not.
+// A time that the end of the run cut off is said to be at least so long: what still was so at the last sample that
+// counts, or was quiet then for no longer than before. One that is over is not.
 func TestTimesThatWereCutOff(t *testing.T) {
 	for _, c := range []struct {
 		do      string

@@ -9,8 +9,8 @@ import (
 	"photon/lab/web"
 )
 
-// slowdown draws how much longer flows that ended took than in an empty network, by their size: the median, the 95th and
-// the 99th percentile of all seeds. Metrics count those that had not ended, too, of which a result has no list.
+// slowdown draws how much longer flows that ended took than in an empty network, by their size: the median, the 95th
+// and the 99th percentile of all seeds. Metrics count those that had not ended, too, of which a result has no list.
 func (c *charter) slowdown(p *experiment.Plot, r *claim.Judged) (charts []*web.Chart) {
 	value := r.Shown(c.e)
 	whole := r.Result

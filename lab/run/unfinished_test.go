@@ -73,8 +73,8 @@ measure: {sample: 10us, metrics: [{name: x, do: fct, flows: [f]}]}
 	}
 }
 
-// A flow that was stopped is known to take longer than until then, and nothing more: a percentile of which it would take
-// the place at the end of the run is that of flows that ended. Of a metric without flows a note says so.
+// A flow that was stopped is known to take longer than until then, and nothing more: a percentile of which it would
+// take the place at the end of the run is that of flows that ended. Of a metric without flows a note says so.
 func TestStoppedFlowsAreOpenUntilTheirStop(t *testing.T) {
 	for _, c := range []struct {
 		metric string

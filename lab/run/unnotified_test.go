@@ -113,9 +113,11 @@ measure: {sample: 10us}
 		shut bool
 		want string
 	}{
-		{0, false, "1 of 2 flows may send nothing at the end of the run: the scheme's reaction point allows a rate of 0bps"},
+		{0, false, "1 of 2 flows may send nothing at the end of the run: " +
+			"the scheme's reaction point allows a rate of 0bps"},
 		{-units.Mbps, true, "allows a rate of -1Mbps"}, {1, false, ""},
-		{1, true, "1 of 2 flows may send nothing at the end of the run: the window of the scheme's reaction point is 0 or less"},
+		{1, true, "1 of 2 flows may send nothing at the end of the run: " +
+			"the window of the scheme's reaction point is 0 or less"},
 	} {
 		n, err := build.Build(e, sim.New(), e.Schemes[0], 1, build.Observer{})
 		if err != nil {
