@@ -300,10 +300,8 @@ func TestSweepAxis(t *testing.T) {
 // Results of a changed copy of an experiment, which has its id, are not taken for its own without a word.
 func TestReportSaysWhoseResultsTheyAre(t *testing.T) {
 	e, results, dir := everyPanel(t)
-	for digest, want := range map[string]string{
-		fmt.Sprintf("%x", e.Digest()): "",
-		"5a17":                        e.ID + ": its results (sim) are of another file than this photon's, whose claims judge them",
-	} {
+	other := e.ID + ": its results (sim) are of another file than this photon's, whose claims judge them"
+	for digest, want := range map[string]string{fmt.Sprintf("%x", e.Digest()): "", "5a17": other} {
 		results.Digest = digest
 		if err := Write(e, dir, results); err != nil {
 			t.Fatal(err)
