@@ -67,6 +67,23 @@ func TestEveryPacketIsAcknowledged(t *testing.T) {
 	}
 }
 
+// A window of 0 or less lets nothing out, and a flow's state says so; a byte of it lets one packet after the other out.
+func TestShutWindowsShow(t *testing.T) {
+	for window, shut := range map[units.Size]bool{0: true, -5: true, 1: false} {
+		p, a := newAcked(t, cnp.Carry{}, units.MB)
+		p.send(1, 100*units.MB, ms)
+		p.run(2 * ms)
+		a.window = window
+		p.run(3 * ms)
+		before := len(a.acks)
+		p.run(4 * ms)
+		s := p.a.Flow(4*ms, 0)
+		if s.Shut != shut || !s.Active || (len(a.acks) == before) != shut {
+			t.Errorf("window %v: shut %v, active %v, %d packets more", window, s.Shut, s.Active, len(a.acks)-before)
+		}
+	}
+}
+
 // Marks come back with acknowledgements: CE, and the codepoint that is TCD's UE
 // where data leaves with ECT(1).
 func TestMarksComeBack(t *testing.T) {

@@ -89,6 +89,7 @@ type FlowState struct {
 	Active  bool
 	Prio    uint8
 	Rate    units.Rate // that the reaction point allows
+	Shut    bool       // no byte may be under way: the window of its reaction point is 0 or less
 	Limited bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
 
 	// Responses are those of the flow's Pair. While there are any to be sent they are a flow of their own, with
@@ -109,6 +110,7 @@ func (h *Host) Flow(now units.Time, id int) (s FlowState) {
 	}
 	if s.Active {
 		s.Rate, s.Limited = f.rate(now), f.limited(now, h.config.Link.Rate)
+		s.Shut = f.windower != nil && f.windower.Window() <= 0
 	}
 	return s
 }

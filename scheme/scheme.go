@@ -136,6 +136,10 @@ func (s *Scheme) fits() error {
 			return fmt.Errorf("scheme %s has two parameters %q (with and but change one)", s.Name, p.Name)
 		case p.into == nil:
 			return fmt.Errorf("scheme %s: parameter %q does not say what its value goes into", s.Name, p.Name)
+		case p.Rule == nil:
+			if err := p.into(p.Default); err != nil {
+				return fmt.Errorf("scheme %s: the default of parameter %q, without a Rule: %w", s.Name, p.Name, err)
+			}
 		}
 		seen[p.Name] = true
 	}
@@ -208,11 +212,9 @@ func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 			return Parts{}, &ParamError{Scheme: s.Name, Err: err}
 		}
 	}
-	if !parts.Carry.Ack || !parts.Carry.INT { // points that are made to be looked at are not those that count
-		if seen, err := s.parts(n, over); err == nil {
-			if err := seen.lacks(n); err != nil {
-				return Parts{}, &ParamError{Scheme: s.Name, Err: err}
-			}
+	if seen, err := s.parts(n, over); err == nil { // points that are made to be looked at are not those that count
+		if err := seen.lacks(n); err != nil {
+			return Parts{}, &ParamError{Scheme: s.Name, Err: err}
 		}
 	}
 	if parts.CP == nil {
@@ -249,9 +251,18 @@ func (s *Scheme) parts(n Network, over map[string]Override) (Parts, error) {
 	return parts, nil
 }
 
-// lacks says what points wait for that no host sends: flows would stop, or go on as if nothing were congested.
+// lacks says which point is none, and what points wait for that no host sends: flows would stop, or go on as if nothing
+// were congested.
 func (p Parts) lacks(n Network) error {
 	rp := p.RP(&ratelimit.Port{})
+	switch {
+	case rp == nil:
+		return errors.New("its Parts.RP makes nil (ratelimit.Unlimited is one that does nothing)")
+	case p.NP != nil && p.NP(1) == nil:
+		return errors.New("its Parts.NP makes nil (no NP at all is one that sends nothing)")
+	case p.Carry.ECT > wire.ECT0:
+		return fmt.Errorf("data leaves with ECN codepoint %d (Carry: cnp.Carry{ECT: wire.ECT0}, or ECT1)", p.Carry.ECT)
+	}
 	_, acker := rp.(ratelimit.Acker)
 	_, windower := rp.(ratelimit.Windower)
 	switch {

@@ -212,7 +212,10 @@ func (h *half) build(Network) (Parts, error) { return h.parts, nil }
 // place of the first, and a parameter that is there twice would take its value twice.
 func TestRecipesThatDoNotFit(t *testing.T) {
 	var h half
-	twice := Param{Name: "ai", into: integer(&h.value)}
+	twice := Param{Name: "ai", into: integer(&h.value), Default: "1"}
+	words := Param{Name: "ai", into: integer(&h.value), Default: "half of the line"}
+	ruled := words
+	ruled.Rule = func(Network) string { return "1" }
 	for _, c := range []struct {
 		scheme Scheme
 		want   string
@@ -223,6 +226,8 @@ func TestRecipesThatDoNotFit(t *testing.T) {
 		{Scheme{Name: "Mine"}, "a scheme's name"}, {Scheme{Name: "a@b"}, "a scheme's name"},
 		{Scheme{Name: "mine", Params: []Param{twice, twice}}, `two parameters "ai"`},
 		{Scheme{Name: "mine", Params: []Param{{Name: "ai"}}}, "what its value goes into"},
+		{Scheme{Name: "mine", Params: []Param{words}}, `mine: the default of parameter "ai", without a Rule: "half`},
+		{Scheme{Name: "mine", Params: []Param{ruled}}, ""},
 		{Scheme{Name: "mine+2_b-c", Params: []Param{twice}}, ""},
 	} {
 		err := c.scheme.fits()
@@ -289,6 +294,31 @@ func (ackedRP) Ack(units.Time, *ratelimit.Ack) {}
 type windowRP struct{ ratelimit.Unlimited }
 
 func (windowRP) Window() units.Size { return 10_000 }
+
+// What makes a point makes one, and data has a codepoint that a switch may mark.
+func TestRecipesWithNoPoints(t *testing.T) {
+	rp := func(*ratelimit.Port) ratelimit.RP { return ratelimit.Unlimited{} }
+	for _, c := range []struct {
+		parts Parts
+		want  string
+	}{
+		{Parts{RP: func(*ratelimit.Port) ratelimit.RP { return nil }}, "Parts.RP makes nil"},
+		{Parts{RP: rp, NP: func(int) cnp.NP { return nil }}, "Parts.NP makes nil"},
+		{Parts{RP: func(*ratelimit.Port) ratelimit.RP { return nil }, Carry: cnp.Carry{Ack: true, INT: true}},
+			"Parts.RP makes nil"},
+		{Parts{RP: rp, Carry: cnp.Carry{ECT: wire.CE}}, "ECN codepoint 3"},
+		{Parts{RP: rp, Carry: cnp.Carry{ECT: 200}}, "ECN codepoint 200"},
+		{Parts{RP: rp, Carry: cnp.Carry{ECT: wire.ECT1}}, ""},
+	} {
+		s := Scheme{Name: "half", recipe: func() recipe { return &half{parts: c.parts} }}
+		_, err := s.Build(testNetwork, nil)
+		said := fmt.Sprint(err)
+		oneLine := strings.Contains(said, c.want) && !strings.Contains(said, "\n")
+		if (err == nil) != (c.want == "") || err != nil && !oneLine {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
 
 // What a point waits for, hosts send, or the recipe is refused where it is built: a window that no acknowledgement
 // opens stops a flow for good, and a delay that nobody measures is none.

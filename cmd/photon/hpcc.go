@@ -225,6 +225,10 @@ func (h *hpccFlags) read() (p *hpccfiles.Prepared, theirs hpccfiles.Slowdowns, e
 		if len(list) == 0 {
 			return nil, theirs, config.FileError(h.against, errors.New("there are no flows in it to compare with"))
 		}
+		if n := hpccfiles.Strangers(list, f.Flows); h.flows != "" && n > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %d of its %d flows are none of %s: slowdowns of other "+
+				"flows are compared", h.against, n, len(list), h.flows))
+		}
 		theirs = hpccfiles.Summarise(list)
 	}
 	if p, err = hpccfiles.Prepare(f, h.scheme); err == nil {

@@ -51,6 +51,11 @@ func reportCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "report: %s, %d experiments, %d of the catalogue without results\n", file, len(all), len(missing))
+			for _, f := range all {
+				if foreign := f.Foreign(); foreign != "" {
+					fmt.Fprintln(c.OutOrStdout(), foreign)
+				}
+			}
 			if err := compareResults(c, all, compare, update); err != nil {
 				return err
 			}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"photon/config"
 	"photon/lab/chakra"
@@ -39,6 +42,24 @@ func (h *hpccFlags) trace() (t *hpccfiles.Trace, warnings []string, err error) {
 // rankFile is the file of a rank.
 func rankFile(prefix string, rank int) string { return fmt.Sprintf("%s.%d.et", prefix, rank) }
 
+// checkRanks says that there is no file of a rank, and one of a later one: a trace of the ranks before would be
+// another.
+func (h *hpccFlags) checkRanks(ranks int) error {
+	entries, err := os.ReadDir(filepath.Dir(h.chakra))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		number, found := strings.CutPrefix(entry.Name(), filepath.Base(h.chakra)+".")
+		rank, err := strconv.Atoi(strings.TrimSuffix(number, ".et"))
+		if found && err == nil && rank > ranks && entry.Name() == filepath.Base(rankFile(h.chakra, rank)) {
+			return fmt.Errorf("%s: there is no such file, but %s (a trace has one for each rank)",
+				rankFile(h.chakra, ranks), entry.Name())
+		}
+	}
+	return nil
+}
+
 // chakraTrace reads the files of all ranks.
 func (h *hpccFlags) chakraTrace() (*hpccfiles.Trace, error) {
 	x := &chakra.Trace{}
@@ -46,6 +67,9 @@ func (h *hpccFlags) chakraTrace() (*hpccfiles.Trace, error) {
 		file := rankFile(h.chakra, rank)
 		b, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) && rank > 0 {
+			if err := h.checkRanks(rank); err != nil {
+				return nil, err
+			}
 			break
 		}
 		if err != nil {

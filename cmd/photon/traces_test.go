@@ -82,6 +82,16 @@ func TestTracesRun(t *testing.T) {
 	if out, err := run("--chakra", "../../lab/chakra/testdata/all_reduce"); err != nil || !strings.Contains(out, "24 of 24 flows ended") {
 		t.Error(out, err)
 	}
+	ranks := func(prefix string, names ...string) string {
+		for _, name := range names {
+			b, err := os.ReadFile("../../lab/chakra/testdata/all_reduce.0.et")
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(prefix+"."+name, string(b))
+		}
+		return dir + "/" + prefix
+	}
 	apart := write("apart.txt", "6 2 4\n4 5\n0 4 1Gbps 1us 0\n1 4 1Gbps 1us 0\n2 5 1Gbps 1us 0\n3 5 1Gbps 1us 0\n")
 	for _, c := range []struct {
 		args []string
@@ -92,6 +102,8 @@ func TestTracesRun(t *testing.T) {
 		{[]string{"--cm", write("self.cm", "Nodes 2\nConnections 2\nTriggers 2\n0->1 id 1 trigger 1 size 5 recv_done_trigger 2\n1->0 id 2 trigger 2 size 5 recv_done_trigger 1\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n")}, "waits for"},
 		{[]string{"--chakra", dir + "/none"}, "none.0.et"},
 		{[]string{"--chakra", write("x.0.et", "\x05abcde")[:len(dir)+2]}, "x.0.et: "},
+		{[]string{"--chakra", ranks("hole", "0.et", "1.et", "3.et", "x.et")},
+			"hole.2.et: there is no such file, but hole.3.et (a trace has one for each rank)"},
 		{[]string{"--cm", matrix, "--chakra", "x"}, "one of them"},
 		{[]string{"--topology", apart, "--cm", matrix}, "ring.cm:"},
 		{[]string{"--topology", apart, "--chakra", "../../lab/chakra/testdata/all_reduce"},

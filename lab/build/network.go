@@ -64,12 +64,12 @@ type Network struct {
 // Flow is a flow and where to look at it.
 type Flow struct {
 	experiment.Flow
-	Slot     int32 // at the sender; only if it is there
-	There    bool  // the sender knows of it
-	Done     bool  // it has ended, and its results are known; the slot may be another flow's
-	Stopped  bool  // or its sender gave up: it sends no more, and the slot may be another flow's
-	Forgot   bool  // by its receiver, which had all of it
-	End      units.Time
+	Slot     int32      // at the sender; only if it is there
+	There    bool       // the sender knows of it
+	Done     bool       // it has ended, and its results are known; the slot may be another flow's
+	Stopped  bool       // or its sender gave up: it sends no more, and the slot may be another flow's
+	Forgot   bool       // by its receiver, which had all of it
+	End      units.Time // when it ended, was stopped, or its sender gave up
 	Frames   uint64
 	Repeated uint64
 	Bytes    uint64
@@ -447,11 +447,12 @@ func (n *Network) Collect() {
 		for _, r := range h.TakeResults() {
 			f := n.Flows.At(int(r.QP - 1))
 			f.keep(r.FlowCounts)
+			f.End = r.End
 			if r.Why != nil {
 				f.Stopped = true // its sender gave up
 				continue
 			}
-			f.Done, f.End = true, r.End
+			f.Done = true
 			if n.forgetful && f.AddWhenDue && r.Repeated == 0 { // no packet is still on its way
 				n.over = append(n.over, int32(r.QP-1))
 			}
@@ -473,7 +474,18 @@ func (n *Network) stop(now units.Time, f *Flow) {
 	h := n.Hosts[f.From]
 	h.StopFlow(now, int(f.Slot))
 	f.keep(h.Flow(now, int(f.Slot)).FlowCounts)
-	f.Stopped = true
+	f.Stopped, f.End = true, now
+}
+
+// Until is how long a flow that has not ended went on: to its stop, until its sender gave up, or to the end of the run.
+func (f *Flow) Until(end units.Time) units.Time {
+	if f.Stopped {
+		end = min(end, f.End)
+	}
+	if f.Stop > 0 { // nodes of a testbed stop flows by themselves
+		end = min(end, f.Stop)
+	}
+	return end
 }
 
 // DataSent is how many bytes of data the hosts have put on the wire.

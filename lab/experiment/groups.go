@@ -87,6 +87,8 @@ func (g *FlowGroup) check() error {
 		return at(g.Count, "count %d: at least 1", g.Count.V)
 	case min(g.Start.V, g.Spread.V, g.Every.V, g.Lasts.V, g.Step.V) < 0 || min(g.Rate.V, g.Begin.V, g.Cap.V) < 0 || g.Size.V < 0:
 		return at(g.From, "sizes, times and rates of flows must not be negative")
+	case g.Size.IsSet() && g.Size.V == 0:
+		return at(g.Size, "size 0B: a flow has something to send (leave it out for an endless flow)")
 	case g.Rate.IsSet() && g.Rate.V == 0:
 		return at(g.Rate, "flows %s: a rate of 0bps (%s)", g.label(), stops)
 	case g.Begin.IsSet() && g.Begin.V == 0:

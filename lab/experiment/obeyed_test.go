@@ -98,6 +98,7 @@ func TestNoFlowIsLimitedToNothing(t *testing.T) {
 			"size: 100KB", "size: 100KB, "+key+": 0bps")
 	}
 	refused(t, "x.yaml:8: flows f: they cannot begin at 0bps", "size: 100KB", "size: 100KB, begin: 0bps")
+	refused(t, "x.yaml:8: size 0B: a flow has something to send (leave it out", "size: 100KB", "size: 0B")
 	const events = "events: [{at: 1ms, flow: f, %s: 0bps}]\nschemes"
 	refused(t, "x.yaml:9: event 1: a flow's rate of 0bps (a flow is stopped", "schemes", fmt.Sprintf(events, "rate"))
 	refused(t, "x.yaml:9: event 1: a cap of 0bps (a flow is stopped", "schemes", fmt.Sprintf(events, "cap"))

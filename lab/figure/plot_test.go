@@ -49,7 +49,9 @@ func TestSlowdownIsDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	svg := drawn(t, e, r)
-	for _, want := range []string{">slowdown, median<", ">slowdown, 99th percentile<", ">flow size, up to<", ">none<"} {
+	for _, want := range []string{
+		">slowdown, median<", ">slowdown, 99th percentile<", ">size of flows that ended, up to<", ">none<",
+	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s", want)
 		}

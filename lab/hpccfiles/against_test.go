@@ -130,3 +130,32 @@ func TestSlowdownsAgainstTheOtherSimulator(t *testing.T) {
 		})
 	}
 }
+
+// Slowdowns of two files are only worth comparing if they are of the same flows: of others in a file it is known how
+// many there are, a flow that is there more often than it runs among them.
+func TestStrangersOfAFile(t *testing.T) {
+	f := read(t, "single25", "hpcc")
+	for _, c := range []struct {
+		file   string
+		extra  string
+		others int
+	}{
+		{"single25/fct_hpcc.txt", "", 0}, {"single25/fct_timely.txt", "", 0}, {"ls64/fct_hpcc.txt", "", 614},
+		{"single25/fct_hpcc.txt", "0b000001 0b000101 10000 100 77 0 9 9\n", 1},
+	} {
+		b, err := os.ReadFile(filepath.Join("testdata", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := ReadFCT(c.file, append(b, c.extra...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := Strangers(list, f.Flows); n != c.others {
+			t.Errorf("%s %s: %d of %d are others, not %d", c.file, c.extra, n, len(list), c.others)
+		}
+		if n := Strangers(append(list, list...), f.Flows); n < len(list) {
+			t.Errorf("%s: twice the same flows are %d others", c.file, n)
+		}
+	}
+}

@@ -74,6 +74,25 @@ func ReadFCT(file string, b []byte) (list []Finished, err error) {
 	return list, nil
 }
 
+// Strangers is how many flows of a list are none of those that run: of other hosts, or of another size.
+func Strangers(list []Finished, flows []Flow) (strangers int) {
+	type flow struct {
+		from, to int
+		size     units.Size
+	}
+	ours := map[flow]int{}
+	for _, f := range flows {
+		ours[flow{f.From, f.To, f.Size}]++
+	}
+	for i := range list {
+		of := flow{list[i].From, list[i].To, list[i].Size}
+		if ours[of]--; ours[of] < 0 {
+			strangers++
+		}
+	}
+	return strangers
+}
+
 // standalone works out what flows take alone, as that simulator does: with 48
 // bytes of headers on every packet, and a round-trip time that counts a full
 // payload on every link.

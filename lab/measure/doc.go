@@ -7,6 +7,6 @@
 //	probe.go                           probes
 //	dynamics.go, deadlock.go, loop.go  the bundle `dynamics`; cycles of queues; the phase margin of a loop
 //	series.go                          what was sampled
-//	metric.go                          metrics of that
+//	metric.go, lasting.go              metrics of that, and which of them the end of a run cut off
 //	fct.go, slowdown.go, steps.go      of flows that ended: completion times, slowdowns, steps of collectives
 package measure

@@ -53,7 +53,7 @@ func (m metric) ofFlows(w *Watch) *float64 {
 		took := f.End - f.Start // the time a flow waits for its first turn is part of it
 		if !f.Done {
 			open++
-			if took = w.e.Duration - f.Start; took <= 0 {
+			if took = f.Until(w.e.Duration) - f.Start; took <= 0 {
 				continue // it has not begun
 			}
 		} else {
@@ -132,6 +132,9 @@ func (w *Watch) Unfinished() (notes []string) {
 		case begun == 0 && later > 0:
 			never = append(never, fmt.Sprintf("%s has no value: none of its flows, %d, began in the %v of the run",
 				m.Name, later, w.e.Duration))
+			continue
+		case begun == 0:
+			never = append(never, m.Name+" has no value: the run has no flows of it")
 			continue
 		case open == 0:
 			continue

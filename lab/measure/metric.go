@@ -215,7 +215,17 @@ func (m metric) within(w *Watch, x *watched, first, last int) *float64 {
 
 // lifetime is from when something first stirs to when it last does.
 func (m metric) lifetime(w *Watch, x *watched, first, last int) *float64 {
-	begin, end := -1, -1
+	v := 0.0
+	if begin, end, _ := m.stirs(x, first, last); begin >= 0 {
+		v = (w.Series.Time[end] - w.Series.Time[begin] + w.e.Measure.Sample).Seconds()
+	}
+	return &v
+}
+
+// stirs are the samples of a span in which something first and last stirs, -1 if it never does, and the longest time,
+// in samples, from one of them to the next.
+func (m metric) stirs(x *watched, first, last int) (begin, end, between int) {
+	begin, end = -1, -1
 	for i := first; i < last; i++ {
 		stirs := slices.ContainsFunc(x.raw, func(raw []float64) bool {
 			if experiment.ProbeKinds[x.probe.Kind.V].Counter {
@@ -223,15 +233,15 @@ func (m metric) lifetime(w *Watch, x *watched, first, last int) *float64 {
 			}
 			return raw[i] > m.Value
 		})
-		if stirs {
-			if end = i; begin < 0 {
-				begin = i
-			}
+		switch {
+		case !stirs:
+			continue
+		case begin < 0:
+			begin = i
+		default:
+			between = max(between, i-end)
 		}
+		end = i
 	}
-	v := 0.0
-	if begin >= 0 {
-		v = (w.Series.Time[end] - w.Series.Time[begin] + w.e.Measure.Sample).Seconds()
-	}
-	return &v
+	return begin, end, between
 }

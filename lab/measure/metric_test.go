@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"photon/config"
@@ -94,5 +95,55 @@ func TestFirstWithin(t *testing.T) {
 func TestJain(t *testing.T) {
 	if jain([]float64{3, 3, 3}) != 1 || math.Abs(jain([]float64{1, 0, 0, 0})-0.25) > 1e-12 || jain([]float64{0, 0}) != 0 {
 		t.Fatal("Jain's index")
+	}
+}
+
+// A time that the end of the run cut off is said to be at least so long: what still was so at the last sample that
+// counts, or was quiet then for no longer than before. One that is over is not.
+func TestTimesThatWereCutOff(t *testing.T) {
+	for _, c := range []struct {
+		do      string
+		counter bool
+		to      units.Time
+		samples []float64
+		cut     bool
+	}{
+		{"last_above", false, 0, []float64{0, 3, 0, 3}, true},
+		{"last_above", false, 0, []float64{3, 3, 3, 2}, false},
+		{"last_above", false, 0, []float64{0, 0, 0, 0}, false},
+		{"last_above", false, 2 * us, []float64{0, 3, 0, 0}, true},
+		{"last_below", false, 0, []float64{3, 3, 3, 1}, true},
+		{"last_below", false, 0, []float64{1, 1, 3, 2}, false},
+		{"lifetime", false, 0, []float64{0, 3, 3, 3}, true},
+		{"lifetime", false, 0, []float64{3, 3, 3, 0}, false},
+		{"lifetime", false, 0, []float64{3, 0, 0, 3, 0, 0}, true},     // as quiet before
+		{"lifetime", false, 0, []float64{3, 0, 0, 3, 0, 0, 0}, false}, // longer than before
+		{"lifetime", false, 0, []float64{0, 0, 0, 0}, false},
+		{"lifetime", true, 0, []float64{1, 1, 2, 2}, true},
+		{"lifetime", true, 0, []float64{1, 2, 3, 3}, false},
+		{"lifetime", true, 3 * us, []float64{1, 2, 3, 3}, true},
+		{"max_at", false, 0, []float64{0, 1, 2, 3}, false},
+		{"time_above", false, 0, []float64{3, 3, 3, 3}, false},
+		{"lifetime", false, 0, nil, false},
+	} {
+		kind := "queue"
+		if c.counter {
+			kind = "xoffs"
+		}
+		probe := &experiment.Probe{Kind: config.Set(kind)}
+		w := &Watch{e: &experiment.Experiment{Measure: experiment.Measure{Sample: us, Metrics: []experiment.Metric{
+			{Name: "m", Do: config.Set(c.do), Of: config.Set("p"), To: c.to, Value: 2},
+			{Name: "other", Do: config.Set("max"), Of: config.Set("p")},
+		}}}, probes: map[string]*watched{"p": {probe: probe, columns: make([]column, 1), raw: [][]float64{c.samples}}}}
+		for i := range c.samples {
+			w.Series.Time = append(w.Series.Time, units.Time(i+1)*us)
+		}
+		want := []string(nil)
+		if c.cut {
+			want = []string{"m: at least so long, what is timed may go on after the last sample that counts"}
+		}
+		if got := w.Lasting(); !slices.Equal(got, want) {
+			t.Errorf("%s of %v: %q, not %q", c.do, c.samples, got, want)
+		}
 	}
 }

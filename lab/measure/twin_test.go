@@ -266,13 +266,27 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 		n := &build.Network{Flows: &build.Flows{}}
 		duration := rapid.SampledFrom([]units.Time{units.Second, 5 * us}).Draw(t, "duration")
 		kinds := []*experiment.FlowKind{{Group: "a"}, {Group: "b"}, {Group: "c"}}
-		for range rapid.IntRange(0, 12).Draw(t, "flows") {
+		lasted := map[int]units.Time{} // by flow: how long one that did not end is known to have gone on
+		for i := range rapid.IntRange(0, 12).Draw(t, "flows") {
 			var f build.Flow
 			f.FlowKind = rapid.SampledFrom(kinds).Draw(t, "group")
 			f.Size = units.Size(rapid.IntRange(0, 3).Draw(t, "size"))
 			f.Start = units.Time(rapid.IntRange(0, 8).Draw(t, "start")) * us
+			lasted[i] = duration - f.Start
 			if f.Done = rapid.Bool().Draw(t, "done") && f.Start < duration; f.Done {
 				f.End = f.Start + units.Time(rapid.IntRange(1, 9).Draw(t, "fct"))*us
+			} else if stops := f.Start + units.Time(rapid.IntRange(1, 9).Draw(t, "stops"))*us; stops < duration {
+				switch rapid.SampledFrom([]string{"never", "stopped", "of a testbed", "gave up"}).Draw(t, "why") {
+				case "stopped":
+					f.Stop, f.Stopped, f.End = stops, true, stops
+				case "of a testbed":
+					f.Stop = stops
+				case "gave up":
+					f.Stopped, f.End = true, stops
+				}
+				if f.Stop > 0 || f.Stopped {
+					lasted[i] = stops - f.Start
+				}
 			}
 			n.Flows.Add(f)
 		}
@@ -289,7 +303,7 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 		}
 		var times, sofar []float64
 		open, begin, end := 0, math.Inf(1), 0.0
-		for _, f := range n.Flows.All() {
+		for i, f := range n.Flows.All() {
 			if f.Size == 0 || groups != nil && !slices.Contains(groups, f.Group) && !slices.Contains(groups, "*") ||
 				f.Start < m.From || m.To > 0 && f.Start >= m.To ||
 				m.Sizes[1] > 0 && (f.Size <= m.Sizes[0] || f.Size > m.Sizes[1]) {
@@ -298,7 +312,7 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 			begin = min(begin, f.Start.Seconds())
 			if !f.Done {
 				if open++; f.Start < duration {
-					sofar = append(sofar, (duration - f.Start).Seconds())
+					sofar = append(sofar, lasted[i].Seconds())
 				}
 				continue
 			}
@@ -341,6 +355,8 @@ func TestMetricsOfFlowsAgainstSlowOnes(t *testing.T) {
 			want = append(want, note+"and are not in it")
 		} else if begun == 0 && open > 0 {
 			want = append(want, fmt.Sprintf("m has no value: none of its flows, %d, began in the %v of the run", open, duration))
+		} else if begun == 0 {
+			want = append(want, "m has no value: the run has no flows of it")
 		}
 		if !slices.Equal(notes, want) {
 			t.Fatalf("%q, not %q", notes, want)

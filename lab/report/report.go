@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -73,6 +74,22 @@ func finish(e *experiment.Experiment, out string) (*Finished, error) {
 		r.Forget()
 	}
 	return f, nil
+}
+
+// Foreign says which results are of another text of the experiment than the one whose claims judge them, as of a
+// changed copy with the same id; empty: none.
+func (f *Finished) Foreign() string {
+	var worlds []string
+	for _, r := range f.results {
+		if r.Digest != fmt.Sprintf("%x", f.e.Digest()) {
+			worlds = append(worlds, r.World)
+		}
+	}
+	if worlds == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: its results (%s) are of another file than this photon's, whose claims judge them",
+		f.e.ID, strings.Join(worlds, ", "))
 }
 
 // Finish reads the results of all experiments of the catalogue that are in the

@@ -297,6 +297,25 @@ func TestSweepAxis(t *testing.T) {
 	}
 }
 
+// Results of a changed copy of an experiment, which has its id, are not taken for its own without a word.
+func TestReportSaysWhoseResultsTheyAre(t *testing.T) {
+	e, results, dir := everyPanel(t)
+	other := e.ID + ": its results (sim) are of another file than this photon's, whose claims judge them"
+	for digest, want := range map[string]string{fmt.Sprintf("%x", e.Digest()): "", "5a17": other} {
+		results.Digest = digest
+		if err := Write(e, dir, results); err != nil {
+			t.Fatal(err)
+		}
+		f, err := finish(e, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Foreign(); got != want {
+			t.Errorf("%s: %q, not %q", digest, got, want)
+		}
+	}
+}
+
 // Claims are judged as they are written now, and not as they were then.
 func TestReportJudgesAgain(t *testing.T) {
 	e, _, dir := everyPanel(t)

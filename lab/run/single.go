@@ -140,7 +140,7 @@ func (s *single) inWorld(ctx context.Context) (r runResult, err error) {
 	r = runResult{
 		metrics: watch.Metrics(), series: watch.Series, ended: measure.EndedFlows(s.e, n, s.seed),
 		hops: hops, virtual: w.Now().Seconds(),
-		notes: append(notes(s.e, n, s.use), watch.Unfinished()...),
+		notes: slices.Concat(notes(s.e, n, s.use), watch.Unfinished(), watch.Lasting()),
 	}
 	r.invariants.LostFrames, r.invariants.Discarded = lost, n.Discarded()
 	if err := w.Audit(); err != nil {
@@ -216,7 +216,7 @@ func (s *single) onTestbed(ctx context.Context) (r runResult, err error) {
 		invariants: Invariants{
 			LostFrames: lost, Discarded: n.Discarded(), ConservationOK: b.Balanced(), Why: b.FirstLoss(),
 		},
-		notes:   slices.Concat(notes(s.e, n, s.use), watch.Unfinished()),
+		notes:   slices.Concat(notes(s.e, n, s.use), watch.Unfinished(), watch.Lasting()),
 		remarks: b.Notes(),
 	}
 	r.timing = Timing{Scheme: s.use.Key(), WallSeconds: time.Since(begin).Seconds(), Dilation: 1,
@@ -273,17 +273,24 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 			"impaired, "+
 			"and none of them counts as lost: "+strings.Join(excused, ", "))
 	}
-	notified, stopped, allowed := uint64(0), 0, units.Rate(0)
+	notified, stopped, shut, allowed := uint64(0), 0, 0, units.Rate(0)
 	for _, flow := range n.Flows.All() {
 		f := n.StateOf(n.World.Now(), flow)
 		notified += f.Notified
-		if f.Active && f.Rate <= 0 {
+		switch {
+		case f.Active && f.Rate <= 0:
 			stopped, allowed = stopped+1, f.Rate
+		case f.Shut:
+			shut++
 		}
 	}
 	if stopped > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: "+
 			"the scheme's reaction point allows a rate of %v", stopped, n.Flows.Len(), allowed))
+	}
+	if shut > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: "+
+			"the window of the scheme's reaction point is 0 or less", shut, n.Flows.Len()))
 	}
 	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
 		notes = append(notes, "no reaction point was ever notified: "+whyUnnotified(n, sent))

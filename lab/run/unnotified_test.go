@@ -83,19 +83,20 @@ measure: {sample: 10us}
 	}
 }
 
-// allowing is a host whose reaction points allow a rate.
+// allowing is a host whose reaction points allow a rate, and a window that may be shut.
 type allowing struct {
 	build.Host
 	rate units.Rate
+	shut bool
 }
 
 func (h allowing) Flow(now units.Time, slot int) agent.FlowState {
 	f := h.Host.Flow(now, slot)
-	f.Rate = h.rate
+	f.Rate, f.Shut = h.rate, h.shut
 	return f
 }
 
-// A reaction point that allows no rate, or less, stops a flow, and nothing else of a result says why.
+// A reaction point that allows no rate or no window, or less, stops a flow, and nothing else of a result says why.
 func TestStoppedFlowsAreNoted(t *testing.T) {
 	e := read(t, `id: test/stopped
 title: stopped
@@ -109,17 +110,21 @@ measure: {sample: 10us}
 `)
 	for _, c := range []struct {
 		rate units.Rate
+		shut bool
 		want string
 	}{
-		{0, "1 of 2 flows may send nothing at the end of the run: the scheme's reaction point allows a rate of 0bps"},
-		{-units.Mbps, "allows a rate of -1Mbps"}, {1, ""},
+		{0, false, "1 of 2 flows may send nothing at the end of the run: " +
+			"the scheme's reaction point allows a rate of 0bps"},
+		{-units.Mbps, true, "allows a rate of -1Mbps"}, {1, false, ""},
+		{1, true, "1 of 2 flows may send nothing at the end of the run: " +
+			"the window of the scheme's reaction point is 0 or less"},
 	} {
 		n, err := build.Build(e, sim.New(), e.Schemes[0], 1, build.Observer{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		from := n.Flows.At(0).From
-		n.Hosts[from] = allowing{n.Hosts[from], c.rate}
+		n.Hosts[from] = allowing{n.Hosts[from], c.rate, c.shut}
 		got := fmt.Sprint(notes(e, n, e.Schemes[0]))
 		if strings.Contains(got, "may send nothing") != (c.want != "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s, want %q", c.rate, got, c.want)
