@@ -14,6 +14,7 @@ type barrier struct {
 	_       [64]byte
 	lost    atomic.Int64 // nanoseconds that parts waited for others without a processor
 	broken  atomic.Pointer[Panic]
+	shares  atomic.Pointer[shares] // that parts which wait for the first may do; nil: there are none
 }
 
 // paddedCounter is a counter that all parts change, alone in its cache lines.
@@ -23,7 +24,8 @@ type paddedCounter struct {
 	_ [60]byte
 }
 
-// wait returns when all parts wait here, and how long that took. Who is late is one of others; nil: see stall.poll.
+// wait returns when all parts wait here, and how long that took. Who is late is one of others; nil: it is the first, in
+// alone, whose shares are done meanwhile.
 func (b *barrier) wait(others []*exchange) time.Duration {
 	opened := b.opened.Load()
 	if b.arrived.Add(1) == b.parts {
@@ -33,12 +35,16 @@ func (b *barrier) wait(others []*exchange) time.Duration {
 	}
 	var s stall
 	for b.opened.Load() == opened {
+		if others == nil {
+			b.help()
+		}
 		s.poll(b, others)
 	}
 	return s.end()
 }
 
-// alone calls a function in the first part while all others wait. That wait says nothing about the load of the parts.
+// alone calls a function in the first part while all others wait, unless it has shares for them (Share). That wait says
+// nothing about the load of the parts.
 func (w *World) alone(p *part, do func()) {
 	b := &w.parallel.barrier
 	b.wait(p.exchange.all) // all parts have read what the first is about to change

@@ -110,18 +110,16 @@ func (n *Network) addWhenDue(lead units.Time) error {
 	}
 	heap.Init(&n.due)
 	add := func(now units.Time) (next units.Time, err error) {
-		for len(n.due) > 0 {
+		n.adding = n.adding[:0]
+		for next = units.Never; len(n.due) > 0; n.popDue() {
 			d := &n.due[0]
 			if d.start >= now+lead {
-				return d.start - lead, nil
+				next = d.start - lead
+				break
 			}
-			i := d.number
-			n.popDue()
-			if err := n.addFlow(now, i); err != nil {
-				return 0, err
-			}
+			n.adding = append(n.adding, int32(d.number))
 		}
-		return units.Never, nil
+		return next, n.addAll(now)
 	}
 	n.World.(*sim.World).EveryBusy(lead, func(now units.Time) (idle units.Time) {
 		n.forget()
@@ -138,21 +136,71 @@ func (n *Network) addWhenDue(lead units.Time) error {
 	return err
 }
 
+// addAll adds the flows that are to be added now to their senders.
+func (n *Network) addAll(now units.Time) error {
+	var failed [flowShares]error
+	sender := func(f *Flow) int { return f.From }
+	n.forHosts(n.adding, sender, func(share int, k int32) {
+		if err := n.addFlow(now, int(n.adding[k])); err != nil && failed[share] == nil {
+			failed[share] = err
+		}
+	})
+	return cmp.Or(failed[:]...)
+}
+
 // forget has receivers forget the flows that have ended, so that what they keep is
 // for flows that are under way, too. One that has something to say about a flow
 // still is asked again.
 func (n *Network) forget() {
 	n.Collect()
-	n.over = slices.DeleteFunc(n.over, func(i int32) bool {
-		f := n.Flows.At(int(i))
-		if n.Received(int(i)) != f.Bytes {
-			return true // it stays known: what it received is not what was sent
+	n.stays = append(n.stays[:0], make([]bool, len(n.over))...)
+	receiver := func(f *Flow) int { return f.To }
+	n.forHosts(n.over, receiver, func(_ int, k int32) {
+		i := int(n.over[k])
+		if f := n.Flows.At(i); n.Received(i) == f.Bytes { // else it stays known: what it received is not what was sent
+			f.Forgot = n.Hosts[f.To].Forget(topology.IP(f.From), QP(i))
+			n.stays[k] = !f.Forgot
 		}
-		if f.Forgot = n.Hosts[f.To].Forget(topology.IP(f.From), QP(int(i))); f.Forgot {
+	})
+	left := n.over[:0]
+	for k, i := range n.over {
+		switch {
+		case n.stays[k]:
+			left = append(left, i)
+		case n.Flows.At(int(i)).Forgot:
 			n.Flows.forgotten(int(i))
-			return true
 		}
-		return false
+	}
+	n.over = left
+}
+
+// flowShares is how many shares there are of what is done for many flows: several for each processor, some of which are
+// faster than others.
+const flowShares = 16
+
+// fewFlows take less time than others need to notice that there is something to do.
+const fewFlows = 64
+
+// forHosts has something done for each of a list of flows, for those of one host in their order. Those of different hosts may
+// be done side by side: what is done is the same. do gets the number of a flow in the list.
+func (n *Network) forHosts(list []int32, host func(*Flow) int, do func(share int, k int32)) {
+	if len(list) < fewFlows {
+		for k := range list {
+			do(0, int32(k))
+		}
+		return
+	}
+	for i := range n.dealt {
+		n.dealt[i] = n.dealt[i][:0]
+	}
+	for k, i := range list {
+		of := &n.dealt[host(n.Flows.At(int(i)))%flowShares]
+		*of = append(*of, int32(k))
+	}
+	n.World.(*sim.World).Share(flowShares, func(share int) {
+		for _, k := range n.dealt[share] {
+			do(share, k)
+		}
 	})
 }
 

@@ -42,6 +42,9 @@ type Network struct {
 	shares      map[uint32]marking.Share       // by flow hash
 	due         dueHeap                        // flows that hosts do not know of yet
 	over        []int32                        // that ended, and whose receivers know of them still
+	stays       []bool                         // each of them, though its receiver was asked to forget it
+	adding      []int32                        // flows that are due now
+	dealt       [flowShares][]int32            // what of either is in which share
 	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
 	down        topology.Down                  // links that failed
 	failed      bool                           // one of them ever did

@@ -18,9 +18,24 @@ import (
 func TestPartsDoNotMatter(t *testing.T) {
 	e := busy(t, units.Millisecond)
 	e.Measure.Probes = append(e.Measure.Probes, experiment.Probe{Name: "queues", Kind: config.Set("queue"), At: config.Set([]string{"*"})})
+	partsDoNotMatter(t, e, scheme.Names())
+}
+
+// The same of so many short flows that parts add them side by side, and have receivers forget them.
+func TestPartsDoNotMatterToShortFlows(t *testing.T) {
+	e := busy(t, units.Millisecond)
+	e.Workloads[0].Sizes = config.Set("googlerpc")
+	if n := partsDoNotMatter(t, e, []string{"dcqcn", "pcn", "hpcc"}); n < 2000 {
+		t.Errorf("%d flows ended: too few to be added together", n)
+	}
+}
+
+// partsDoNotMatter runs an experiment on one, two and three processors, and returns how many flows ended at most.
+func partsDoNotMatter(t *testing.T, e *experiment.Experiment, schemes []string) (most int) {
+	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // three parts take turns
 	several := 0
-	for _, name := range scheme.Names() {
+	for _, name := range schemes {
 		use, err := chooseSchemes(e, Options{Schemes: []string{name}})
 		if err != nil {
 			t.Fatal(err)
@@ -34,6 +49,7 @@ func TestPartsDoNotMatter(t *testing.T) {
 			}
 			ended := slices.Collect(r.ended)
 			r.timing, r.ended = Timing{}, nil
+			most = max(most, len(ended))
 			if cores == 1 {
 				alone, aloneEnded = r, ended
 				if len(ended) == 0 || len(r.series.Time) == 0 {
@@ -53,6 +69,7 @@ func TestPartsDoNotMatter(t *testing.T) {
 	if several == 0 {
 		t.Error("no run had several parts")
 	}
+	return most
 }
 
 // Large networks take spare processors by themselves, small ones do not.
