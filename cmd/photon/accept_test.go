@@ -176,8 +176,8 @@ func TestAcceptanceRunFindsCardsThatChangeFrames(t *testing.T) {
 	}
 }
 
-// What acts on pauses, and keeps them to itself, fails: here switches stand in the cables, for cards that do so. One obeys
-// PFC, the other PAUSE.
+// What acts on pauses, and keeps them to itself, fails: here switches stand in the cables, for cards that do so. One
+// obeys PFC, the other PAUSE.
 func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
 	t.Parallel()
 	n, dir := testnet.New(t, "server"), t.TempDir()

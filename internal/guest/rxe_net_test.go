@@ -19,7 +19,8 @@ import (
 
 // rdmaNIC is the configuration of a guest's NIC, rdmaSwitch that of the switch between
 // them: at a rate that two cores manage, on which guests compute every instruction. Strict queues would leave nothing
-// to ARP and TCP while writes fill the queue of a port, and a guest whose neighbour does not answer drops what it sends.
+// to ARP and TCP while writes fill the queue of a port, and a guest whose neighbour does not answer drops what it
+// sends.
 const rdmaNIC = `name: nic%d
 role: nic
 port: {device: "net_af_packet0,iface=eth0", rate: %s}

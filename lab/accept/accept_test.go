@@ -192,7 +192,8 @@ func TestCeasing(t *testing.T) {
 	}
 }
 
-// A frame of the wiring passes as it is, whatever its number; one that lost its tag, an octet or its order of bits does not.
+// A frame of the wiring passes as it is, whatever its number; one that lost its tag, an octet or its order of bits
+// does not.
 func TestFramesThatChange(t *testing.T) {
 	sent := wiringFrames(1, 2, 7)
 	tagged := 0

@@ -181,8 +181,8 @@ const flowShares = 16
 // fewFlows take less time than others need to notice that there is something to do.
 const fewFlows = 64
 
-// forHosts has something done for each of a list of flows, for those of one host in their order. Those of different hosts may
-// be done side by side: what is done is the same. do gets the number of a flow in the list.
+// forHosts has something done for each of a list of flows, for those of one host in their order. Those of different
+// hosts may be done side by side: what is done is the same. do gets the number of a flow in the list.
 func (n *Network) forHosts(list []int32, host func(*Flow) int, do func(share int, k int32)) {
 	if len(list) < fewFlows {
 		for k := range list {

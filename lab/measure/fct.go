@@ -212,7 +212,8 @@ func newIdeal(e *experiment.Experiment, plan *topology.Plan) *ideal {
 	}
 	back := map[topology.Pair]units.Time{}
 	return &ideal{
-		e: e, plan: plan, extra: experiment.HeaderBytes, back: back, limits: limits, lately: make([]idealTime, idealTimes),
+		e: e, plan: plan, extra: experiment.HeaderBytes, back: back, limits: limits,
+		lately: make([]idealTime, idealTimes),
 	}
 }
 

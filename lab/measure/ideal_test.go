@@ -183,7 +183,8 @@ func TestIdealTimeIsTheBestPaths(t *testing.T) {
 	})
 }
 
-// What was asked for before does not change an answer: sizes, limits and pairs of hosts at random, far more than are kept.
+// What was asked for before does not change an answer: sizes, limits and pairs of hosts at random, far more than are
+// kept.
 func TestIdealTimesDoNotDependOnEachOther(t *testing.T) {
 	p := topology.New()
 	at := p.Switch("x", "S")
@@ -203,9 +204,10 @@ func TestIdealTimesDoNotDependOnEachOther(t *testing.T) {
 			size = units.Size(1 + random.IntN(10_000_000))
 		}
 		limit := []units.Rate{0, units.Gbps, 2 * units.Gbps}[random.IntN(3)]
-		alone := newIdeal(e, p)
-		if got, want := asked.time(hosts[from], hosts[to], size, limit), alone.time(hosts[from], hosts[to], size, limit); got != want {
-			t.Fatalf("%v from %d to %d, at most %v: %v, and when nothing else was asked for %v", size, from, to, limit, got, want)
+		got := asked.time(hosts[from], hosts[to], size, limit)
+		if want := newIdeal(e, p).time(hosts[from], hosts[to], size, limit); got != want {
+			t.Fatalf("%v from %d to %d, at most %v: %v, and when nothing else was asked for %v",
+				size, from, to, limit, got, want)
 		}
 		of := idealOf{p.PairOf(hosts[from], hosts[to]), size, limit}
 		if old, ok := taken[of.place()]; ok && old != of {
