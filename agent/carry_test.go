@@ -78,8 +78,8 @@ func TestShutWindowsShow(t *testing.T) {
 		before := len(a.acks)
 		p.run(4 * ms)
 		s := p.a.Flow(4*ms, 0)
-		if s.Shut != shut || !s.Active || (len(a.acks) == before) != shut {
-			t.Errorf("window %v: shut %v, active %v, %d packets more", window, s.Shut, s.Active, len(a.acks)-before)
+		if s.NoWindow != shut || !s.Active || (len(a.acks) == before) != shut {
+			t.Errorf("window %v: shut %v, active %v, %d packets more", window, s.NoWindow, s.Active, len(a.acks)-before)
 		}
 	}
 }

@@ -86,11 +86,11 @@ func (c *FlowCounts) fill(h *Host, f *flow) {
 type FlowState struct {
 	Spec FlowSpec
 	FlowCounts
-	Active  bool
-	Prio    uint8
-	Rate    units.Rate // that the reaction point allows
-	Shut    bool       // no byte may be under way: the window of its reaction point is 0 or less
-	Limited bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
+	Active   bool
+	Prio     uint8
+	Rate     units.Rate // that the reaction point allows
+	NoWindow bool       // no byte may be under way: the window of its reaction point is 0 or less
+	Limited  bool       // a rate limiter is associated with it: its reaction point holds it below the line's rate
 
 	// Responses are those of the flow's Pair. While there are any to be sent they are a flow of their own, with
 	// the same Spec.Pair but for its own counts: those of a pair's messages.
@@ -110,7 +110,7 @@ func (h *Host) Flow(now units.Time, id int) (s FlowState) {
 	}
 	if s.Active {
 		s.Rate, s.Limited = f.rate(now), f.limited(now, h.config.Link.Rate)
-		s.Shut = f.windower != nil && f.windower.Window() <= 0
+		s.NoWindow = f.windower != nil && f.windower.Window() <= 0
 	}
 	return s
 }

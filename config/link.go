@@ -108,5 +108,6 @@ func warnOfPause(port string, pause units.Time, rate units.Rate, response, gap u
 		mend = "a slower link"
 	}
 	return append(lines, fmt.Sprintf("  warning: an XOFF pauses the peer of %s for %v, and is sent again after half "+
-		"of that: with polls %v apart the peer may go on before, and lossless frames may be lost (%s)", port, lasts, response, mend))
+		"of that: with polls %v apart the peer may go on before, and lossless frames may be lost (%s)",
+		port, lasts, response, mend))
 }

@@ -8,13 +8,13 @@ import (
 
 // barrier is where all parts meet. Who waits polls, since the others come within microseconds.
 type barrier struct {
-	parts   uint32
-	arrived paddedCounter
-	opened  paddedCounter // how often all parts were there
-	_       [64]byte
-	lost    atomic.Int64 // nanoseconds that parts waited for others without a processor
-	broken  atomic.Pointer[Panic]
-	shares  atomic.Pointer[shares] // that parts which wait for the first may do; nil: there are none
+	parts    uint32
+	arrived  paddedCounter
+	opened   paddedCounter // how often all parts were there
+	_        [64]byte
+	lost     atomic.Int64 // nanoseconds that parts waited for others without a processor
+	broken   atomic.Pointer[Panic]
+	portions atomic.Pointer[portions] // that parts which wait for the first may do; nil: there are none
 }
 
 // paddedCounter is a counter that all parts change, alone in its cache lines.
@@ -25,7 +25,7 @@ type paddedCounter struct {
 }
 
 // wait returns when all parts wait here, and how long that took. Who is late is one of others; nil: it is the first, in
-// alone, whose shares are done meanwhile.
+// alone, whose portions are done meanwhile.
 func (b *barrier) wait(others []*exchange) time.Duration {
 	opened := b.opened.Load()
 	if b.arrived.Add(1) == b.parts {
@@ -43,7 +43,7 @@ func (b *barrier) wait(others []*exchange) time.Duration {
 	return s.end()
 }
 
-// alone calls a function in the first part while all others wait, unless it has shares for them (Share). That wait says
+// alone calls a function in the first part while all others wait, unless it has portions for them (SideBySide). That wait says
 // nothing about the load of the parts.
 func (w *World) alone(p *part, do func()) {
 	b := &w.parallel.barrier

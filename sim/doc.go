@@ -38,7 +38,7 @@
 //	parallel.go    parts run on a processor each, round after round; interleave.go: on one
 //	round.go       what parts tell each other at the barrier between two rounds
 //	barrier.go     where they wait for each other; panic.go: if the code of a node ends one of them
-//	share.go       what samplers have them do meanwhile
+//	portions.go    what samplers have them do meanwhile
 //	verdict.go     whether they go on, decided at a barrier
 //	exchange.go    frames and clocks that pass between parts within a round, by a pipe (pipe.go)
 //	balance.go     nodes move from busy parts to idle ones

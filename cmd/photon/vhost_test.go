@@ -225,7 +225,8 @@ func TestMachineWithShortBuffers(t *testing.T) {
 	host.Run(t, "ip", "link", "set", "eth0", "mtu", "4200")
 	dir := t.TempDir()
 	file, socket := filepath.Join(dir, "switch.yaml"), filepath.Join(dir, "vm")
-	text := "admin: off\nmtu: 4200\nports:\n- device: net_af_packet0,iface=sw0\n- device: net_vhost0,iface=" + socket + "\n"
+	text := "admin: off\nmtu: 4200\nports:\n- device: net_af_packet0,iface=sw0\n" +
+		"- device: net_vhost0,iface=" + socket + "\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

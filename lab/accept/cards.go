@@ -112,7 +112,7 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 	for _, f := range frames {
 		all = append(all, &stream{frame: f, every: units.Millisecond, left: each})
 	}
-	b.betweenPolls(func(units.Time) { b.ports[to].wanted = frames })
+	b.betweenPolls(func(units.Time) { b.ports[to].wanted, b.ports[to].changed = frames, 0 })
 	b.send(from, all...)
 	got := b.quiet(ctx, to, id, n)
 	b.send(from)
@@ -127,7 +127,8 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 	})
 	return r.add(Step{
 		Name: "wiring", Port: specs[from],
-		Asserts:  "what it sends arrives unchanged at " + specs[to] + ", whatever its length, tag and destination, and nowhere else",
+		Asserts: "what it sends arrives unchanged at " + specs[to] +
+			", whatever its length, tag and destination, and nowhere else",
 		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d elsewhere", got.n, n, changed, elsewhere),
 		Verdict:  verdict(got.n == n && changed == 0 && elsewhere == 0),
 	})

@@ -138,11 +138,11 @@ func (n *Network) addWhenDue(lead units.Time) error {
 
 // addAll adds the flows that are to be added now to their senders.
 func (n *Network) addAll(now units.Time) error {
-	var failed [flowShares]error
+	var failed [flowPortions]error
 	sender := func(f *Flow) int { return f.From }
-	n.forHosts(n.adding, sender, func(share int, k int32) {
-		if err := n.addFlow(now, int(n.adding[k])); err != nil && failed[share] == nil {
-			failed[share] = err
+	n.forHosts(n.adding, sender, func(portion int, k int32) {
+		if err := n.addFlow(now, int(n.adding[k])); err != nil && failed[portion] == nil {
+			failed[portion] = err
 		}
 	})
 	return cmp.Or(failed[:]...)
@@ -174,16 +174,16 @@ func (n *Network) forget() {
 	n.over = left
 }
 
-// flowShares is how many shares there are of what is done for many flows: several for each processor, some of which are
-// faster than others.
-const flowShares = 16
+// flowPortions is how many portions there are of what is done for many flows: several for each processor, some of which
+// are faster than others.
+const flowPortions = 16
 
 // fewFlows take less time than others need to notice that there is something to do.
 const fewFlows = 64
 
 // forHosts has something done for each of a list of flows, for those of one host in their order. Those of different
 // hosts may be done side by side: what is done is the same. do gets the number of a flow in the list.
-func (n *Network) forHosts(list []int32, host func(*Flow) int, do func(share int, k int32)) {
+func (n *Network) forHosts(list []int32, host func(*Flow) int, do func(portion int, k int32)) {
 	if len(list) < fewFlows {
 		for k := range list {
 			do(0, int32(k))
@@ -194,12 +194,12 @@ func (n *Network) forHosts(list []int32, host func(*Flow) int, do func(share int
 		n.dealt[i] = n.dealt[i][:0]
 	}
 	for k, i := range list {
-		of := &n.dealt[host(n.Flows.At(int(i)))%flowShares]
+		of := &n.dealt[host(n.Flows.At(int(i)))%flowPortions]
 		*of = append(*of, int32(k))
 	}
-	n.World.(*sim.World).Share(flowShares, func(share int) {
-		for _, k := range n.dealt[share] {
-			do(share, k)
+	n.World.(*sim.World).SideBySide(flowPortions, func(portion int) {
+		for _, k := range n.dealt[portion] {
+			do(portion, k)
 		}
 	})
 }

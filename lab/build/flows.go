@@ -10,6 +10,38 @@ import (
 	"photon/units"
 )
 
+// Flow is a flow and where to look at it.
+type Flow struct {
+	experiment.Flow
+	Slot     int32      // at the sender; only if it is there
+	There    bool       // the sender knows of it
+	Done     bool       // it has ended, and its results are known; the slot may be another flow's
+	Stopped  bool       // or its sender gave up: it sends no more, and the slot may be another flow's
+	Forgot   bool       // by its receiver, which had all of it
+	End      units.Time // when it ended, was stopped, or its sender gave up
+	Frames   uint64
+	Repeated uint64
+	Bytes    uint64
+	Notified uint64
+}
+
+// keep keeps what was counted of a flow that sends no more.
+func (f *Flow) keep(c agent.FlowCounts) {
+	f.Frames, f.Repeated, f.Bytes, f.Notified = c.Frames, c.Repeated, c.Bytes, c.Notified
+}
+
+// Until is the instant until which a flow that has not ended went on: its stop, when its sender gave up, or the end of
+// the run.
+func (f *Flow) Until(end units.Time) units.Time {
+	if f.Stopped {
+		end = min(end, f.End)
+	}
+	if f.Stop > 0 { // nodes of a testbed stop flows by themselves
+		end = min(end, f.Stop)
+	}
+	return end
+}
+
 // Flows are all flows of a run, by their numbers. Those of a workload are drawn when somebody first asks for them, and
 // those that all hosts have forgotten are kept in a short form: tens of millions may come and go in a run.
 type Flows struct {

@@ -44,7 +44,7 @@ type Network struct {
 	over        []int32                        // that ended, and whose receivers know of them still
 	stays       []bool                         // each of them, though its receiver was asked to forget it
 	adding      []int32                        // flows that are due now
-	dealt       [flowShares][]int32            // what of either is in which share
+	dealt       [flowPortions][]int32          // what of either is in which portion
 	configs     map[int]dataplane.SwitchConfig // of switches, as they are now
 	down        topology.Down                  // links that failed
 	failed      bool                           // one of them ever did
@@ -62,21 +62,6 @@ type Network struct {
 	impaired    map[int]map[int]impair.Spec // ports of nodes
 	recorded    bool                        // nothing runs in its world: counters of whole hosts are not there
 	pauses      []*pauses                   // of all nodes, if there is an observer of pauses
-}
-
-// Flow is a flow and where to look at it.
-type Flow struct {
-	experiment.Flow
-	Slot     int32      // at the sender; only if it is there
-	There    bool       // the sender knows of it
-	Done     bool       // it has ended, and its results are known; the slot may be another flow's
-	Stopped  bool       // or its sender gave up: it sends no more, and the slot may be another flow's
-	Forgot   bool       // by its receiver, which had all of it
-	End      units.Time // when it ended, was stopped, or its sender gave up
-	Frames   uint64
-	Repeated uint64
-	Bytes    uint64
-	Notified uint64
 }
 
 // Arrived is when a flow's receiver had all of it, in experiments whose flows wait for others; 0: it has not,
@@ -463,11 +448,6 @@ func (n *Network) Collect() {
 	}
 }
 
-// keep keeps what was counted of a flow that sends no more.
-func (f *Flow) keep(c agent.FlowCounts) {
-	f.Frames, f.Repeated, f.Bytes, f.Notified = c.Frames, c.Repeated, c.Bytes, c.Notified
-}
-
 // stop stops a flow that has not ended.
 func (n *Network) stop(now units.Time, f *Flow) {
 	n.Collect()
@@ -478,17 +458,6 @@ func (n *Network) stop(now units.Time, f *Flow) {
 	h.StopFlow(now, int(f.Slot))
 	f.keep(h.Flow(now, int(f.Slot)).FlowCounts)
 	f.Stopped, f.End = true, now
-}
-
-// Until is how long a flow that has not ended went on: to its stop, until its sender gave up, or to the end of the run.
-func (f *Flow) Until(end units.Time) units.Time {
-	if f.Stopped {
-		end = min(end, f.End)
-	}
-	if f.Stop > 0 { // nodes of a testbed stop flows by themselves
-		end = min(end, f.Stop)
-	}
-	return end
 }
 
 // DataSent is how many bytes of data the hosts have put on the wire.

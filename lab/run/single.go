@@ -273,24 +273,24 @@ func notes(e *experiment.Experiment, n *build.Network, use experiment.SchemeUse)
 			"impaired, "+
 			"and none of them counts as lost: "+strings.Join(excused, ", "))
 	}
-	notified, stopped, shut, allowed := uint64(0), 0, 0, units.Rate(0)
+	notified, stopped, noWindow, allowed := uint64(0), 0, 0, units.Rate(0)
 	for _, flow := range n.Flows.All() {
 		f := n.StateOf(n.World.Now(), flow)
 		notified += f.Notified
 		switch {
 		case f.Active && f.Rate <= 0:
 			stopped, allowed = stopped+1, f.Rate
-		case f.Shut:
-			shut++
+		case f.NoWindow:
+			noWindow++
 		}
 	}
 	if stopped > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: "+
 			"the scheme's reaction point allows a rate of %v", stopped, n.Flows.Len(), allowed))
 	}
-	if shut > 0 {
+	if noWindow > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d flows may send nothing at the end of the run: "+
-			"the window of the scheme's reaction point is 0 or less", shut, n.Flows.Len()))
+			"the window of the scheme's reaction point is 0 or less", noWindow, n.Flows.Len()))
 	}
 	if recipe, err := scheme.Get(use.Name.V); notified == 0 && marked == 0 && err == nil && !recipe.Silent {
 		notes = append(notes, "no reaction point was ever notified: "+whyUnnotified(n, sent))

@@ -92,7 +92,7 @@ type allowing struct {
 
 func (h allowing) Flow(now units.Time, slot int) agent.FlowState {
 	f := h.Host.Flow(now, slot)
-	f.Rate, f.Shut = h.rate, h.shut
+	f.Rate, f.NoWindow = h.rate, h.shut
 	return f
 }
 

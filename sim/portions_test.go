@@ -10,8 +10,8 @@ import (
 	"photon/units"
 )
 
-// When Share returns each share has been done, and once, however many parts and processors there are.
-func TestSharesAreDoneOnce(t *testing.T) {
+// When SideBySide returns each portion has been done, and once, however many parts and processors there are.
+func TestPortionsAreDoneOnce(t *testing.T) {
 	defer func(n int) { maxPolls = n }(maxPolls)
 	maxPolls = 10
 	for _, on := range []struct{ parts, processors int }{{1, 1}, {2, 1}, {2, 2}, {3, 2}, {3, 3}} {
@@ -23,10 +23,10 @@ func TestSharesAreDoneOnce(t *testing.T) {
 			calls++
 			for _, n := range []int{0, 1, 2, 37} {
 				times := make([]int, n)
-				d.Share(n, func(share int) { times[share]++ })
-				for share, did := range times {
+				d.SideBySide(n, func(portion int) { times[portion]++ })
+				for portion, did := range times {
 					if did != 1 {
-						t.Fatalf("%d parts: share %d of %d was done %d times", on.parts, share, n, did)
+						t.Fatalf("%d parts: portion %d of %d was done %d times", on.parts, portion, n, did)
 					}
 				}
 			}
@@ -39,8 +39,8 @@ func TestSharesAreDoneOnce(t *testing.T) {
 	}
 }
 
-// A part that waits for the first does shares: two that wait for each other end.
-func TestWhoWaitsDoesShares(t *testing.T) {
+// A part that waits for the first does portions: two that wait for each other end.
+func TestWhoWaitsDoesPortions(t *testing.T) {
 	d := newDumbbell(t, "none", units.Microsecond)
 	d.SetParts(2)
 	d.run(t, units.Microsecond)
@@ -52,7 +52,7 @@ func TestWhoWaitsDoesShares(t *testing.T) {
 	}()
 	var both sync.WaitGroup
 	both.Add(2)
-	d.Share(2, func(int) {
+	d.SideBySide(2, func(int) {
 		both.Done()
 		both.Wait()
 	})
@@ -60,15 +60,15 @@ func TestWhoWaitsDoesShares(t *testing.T) {
 	<-waited
 }
 
-// If a share panics so does Run, once all parts have ended.
-func TestShareThatPanics(t *testing.T) {
+// If a portion panics so does Run, once all parts have ended.
+func TestPortionThatPanics(t *testing.T) {
 	d := newDumbbell(t, "none", units.Microsecond)
 	d.SetParts(2)
 	d.flow(t, 0, 3, 1, units.MB, 0)
 	d.Every(3*units.Microsecond, func(units.Time) {
-		d.Share(8, func(share int) {
-			if share == 5 {
-				panic("share 5")
+		d.SideBySide(8, func(portion int) {
+			if portion == 5 {
+				panic("portion 5")
 			}
 		})
 	})
@@ -77,7 +77,7 @@ func TestShareThatPanics(t *testing.T) {
 		if p, ok := why.(*Panic); ok {
 			why = p.Value
 		}
-		if why != "share 5" {
+		if why != "portion 5" {
 			t.Errorf("Run panics with %v", why)
 		}
 	}()
