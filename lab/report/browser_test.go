@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -303,10 +304,15 @@ func testPinch(t *testing.T, page string) {
 	b.Quiet()
 }
 
-// Paper has the charts, in its width, and no controls.
+// Paper has the charts, in its width, no controls, and what a reader could unfold on the screen. Then the screen has
+// what it had.
 func testPrint(t *testing.T, page string) {
 	b := open(t, page, 1280, 900)
+	const folds = `[...document.querySelectorAll('details')].map(d => d.open)`
+	b.JS(`document.querySelector('details').open = true`)
+	before := is[[]bool](b, folds)
 	b.Media("print", false)
+	b.Becomes(folds + `.every(open => open)`)
 	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot && f.plot.width < 400)`)
 	if is[bool](b, `[...document.querySelectorAll('.controls, .reset')].some(e => getComputedStyle(e).display !== 'none')`) {
 		t.Error("controls are printed")
@@ -318,5 +324,8 @@ func testPrint(t *testing.T, page string) {
 	b.Becomes(`getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)' && charts.every(c => c.data.lines.every((l, i) => c.u.series[i + 1].stroke(c.u, i + 1) === l.color))`)
 	b.Media("", false)
 	b.Becomes(`[...document.querySelectorAll('figure.chart')].every(f => f.plot.width > 400)`)
+	if after := is[[]bool](b, folds); !slices.Equal(before, after) || !slices.Contains(after, false) {
+		t.Errorf("unfolded before %v, after %v", before, after)
+	}
 	b.Quiet()
 }

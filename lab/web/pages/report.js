@@ -161,11 +161,14 @@ for (const c of charts) {
 
 night.addEventListener('change', () => charts.forEach(c => c.again()));
 
-// Before it goes to paper every chart is drawn, in the width it has there.
+// Before it goes to paper every chart is drawn, in the width it has there, and everything unfolded: nobody can later.
+let unfolded = [];
 function print(on) {
   if (paper === on) return;
   paper = on;
   charts.forEach(c => c.print(on));
+  if (on) unfolded = [...document.querySelectorAll('details:not([open])')];
+  for (const details of unfolded) details.open = on;
 }
 window.addEventListener('beforeprint', () => print(true));
 window.addEventListener('afterprint', () => print(false));
