@@ -296,6 +296,7 @@ func New(c Config, env *fabric.Env) (*Host, error) {
 		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int16(c.Link.WireBytes(0)), ip4: notIPv4,
+		receivedSlots: newSlots(leastSlots), sentSlots: newSlots(leastSlots),
 		seldom: &seldom{stats: fabric.Stats{Ports: make([]fabric.PortStats, 1)}, shared: map[uint32]*sharedRP{}},
 	}
 	for prio := range h.stats.Ports[0].LostAt {

@@ -2,6 +2,9 @@ package agent
 
 import (
 	"encoding/binary"
+	"math"
+	"math/bits"
+	"unsafe"
 
 	"photon/fabric"
 	"photon/units"
@@ -27,17 +30,34 @@ func (k peerKey) short() shortKey {
 
 func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)<<32 | shortKey(ip) }
 
-// slots are where flows were found last, by a hash of their keys: guesses.
-type slots [8]uint16
+// slots are where flows were found last, by a hash of their keys: guesses. There are twice as many as flows, so that few
+// flows displace each other's. They take 16 bytes of a host, so that what it needs of them is in one line of the cache.
+type slots struct {
+	first *uint16
+	last  uint16 // their number less one: 7, 15 and so on
+}
 
-// at is a key's place.
-func (k shortKey) at() int { return int(uint64(k) * 0x9E3779B97F4A7C15 >> 61) }
+const leastSlots = 8
 
-// put remembers a flow's slot.
+func newSlots(n int) slots { return slots{&make([]uint16, n)[0], uint16(n - 1)} }
+
+// of is the guess for a key.
+func (s *slots) of(k shortKey) *uint16 {
+	return (*uint16)(unsafe.Add(unsafe.Pointer(s.first), 2*uintptr(k.hash()&s.last)))
+}
+
+func (k shortKey) hash() uint16 { return uint16(uint64(k) * 0x9E3779B97F4A7C15 >> 48) }
+
+// put remembers a flow's slot. Slots are given out from 0 on, so it says how many flows there are. What was remembered is
+// forgotten when there are more.
 func (s *slots) put(k shortKey, slot int) {
-	if slot <= 1<<16-1 {
-		s[k.at()&7] = uint16(slot)
+	if slot > math.MaxUint16 {
+		return
 	}
+	if n := 1 << bits.Len(uint(2*slot)); n > int(s.last)+1 && s.last < math.MaxUint16 {
+		*s = newSlots(min(n, math.MaxUint16+1))
+	}
+	*s.of(k) = uint16(slot)
 }
 
 const bthAt = wire.HeadersLen - wire.BTHLen
@@ -68,7 +88,7 @@ func (h *Host) known(now units.Time, f *fabric.Frame) (silent, ok bool) {
 	key := newShortKey(q.Src4(), bth.DestQP())
 	switch bth.Opcode() {
 	case wire.OpSendMiddle, wire.OpSendLast: // a first packet may be of another sender
-		slot := int(h.receivedSlots[key.at()&7])
+		slot := int(*h.receivedSlots.of(key))
 		if slot >= len(h.peers) || h.peers[slot].key != key {
 			return false, false
 		}
@@ -93,7 +113,7 @@ func (h *Host) known(now units.Time, f *fabric.Frame) (silent, ok bool) {
 		l.ends++
 		return h.acks.empty(), true
 	case wire.OpAcknowledge:
-		id := int(h.sentSlots[key.at()&7])
+		id := int(*h.sentSlots.of(key))
 		if tag != 0 || id >= len(h.ackHeadsTaken) || f.Len < wire.AckLen {
 			return false, false
 		}

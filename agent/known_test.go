@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -29,8 +30,10 @@ func (e *end) forget() {
 	if e.shortcuts {
 		return
 	}
-	for i := range e.h.receivedSlots {
-		e.h.receivedSlots[i], e.h.sentSlots[i] = 1<<16-1, 1<<16-1
+	for _, s := range []*slots{&e.h.receivedSlots, &e.h.sentSlots} {
+		for i := range int(s.last) + 1 {
+			unsafe.Slice(s.first, int(s.last)+1)[i] = 1<<16 - 1
+		}
 	}
 	e.h.ackHeadsSent, e.h.ackHeadsTaken = nil, nil
 }
@@ -179,13 +182,13 @@ func TestKnownIsAsAny(t *testing.T) {
 				}
 				if key != 0 && b[2+bthAt] == wire.OpAcknowledge {
 					ext := wire.BTH(b[2+bthAt:]).Extensions()
-					id := int(short.h.sentSlots[key.at()&7])
+					id := int(*short.h.sentSlots.of(key))
 					if id < len(short.h.ackHeadsTaken) && short.h.ackHeadsTaken[id].Known(ext) && (ext != 0 || !carry.Ack) {
 						brought[ext]++
 					}
 				}
 				if key != 0 {
-					if slot := short.h.receivedSlots[key.at()&7]; int(slot) < len(short.h.peers) && short.h.peers[slot].key == key {
+					if slot := *short.h.receivedSlots.of(key); int(slot) < len(short.h.peers) && short.h.peers[slot].key == key {
 						known++
 						if carry.Tag {
 							tagged++
