@@ -3,14 +3,18 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"photon/internal/testnet"
 )
@@ -26,7 +30,7 @@ dpdk: {sleep: 50us}
 `
 
 // acceptStep is what the tests read of a step.
-type acceptStep struct{ Stage, Step, Port, Asserts, Measured, Verdict, Why string }
+type acceptStep struct{ Stage, Step, Port, Asserts, Measured, Verdict, Why, Remedy string }
 
 // acceptServer is a namespace with four interfaces, s0 at p0 and s1 at p1.
 func acceptServer(t *testing.T) *testnet.Namespace {
@@ -96,7 +100,8 @@ func TestAcceptanceRun(t *testing.T) {
 			continue
 		}
 		failed++
-		if s.Step != "reaction time" && s.Step != "pacing" { // how soon anything happens is up to who else wants the cores
+		// How soon anything happens is up to who else wants the cores.
+		if !slices.Contains([]string{"reaction time", "XON's effect", "pause's end", "polls", "pacing"}, s.Step) {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -104,8 +109,11 @@ func TestAcceptanceRun(t *testing.T) {
 		t.Errorf("exit code %d with %d failed steps", code, failed)
 	}
 	for step, want := range map[string]int{
-		"link: pass": 4, "flow control: pass": 4, "wiring: pass": 4, "not acted on: pass": 8, "passed up: pass": 5, "line rate: not possible here": 4, "errors: pass": 4,
-		"XOFF's effect: pass": 1, "headroom: pass": 1, "headroom: not possible here": 1, "marking: pass": 3, "accounts: pass": 1, "figure 11: not possible here": 1,
+		"link: pass": 4, "flow control: pass": 4, "wiring: pass": 4, "not acted on: pass": 8, "passed up: pass": 6,
+		"line rate: not possible here": 4, "errors: pass": 4, "through the switch: pass": 2, "priorities: pass": 2,
+		"XOFF's effect: pass": 2, "not obeyed: pass": 4, "other priority: pass": 2, "PFC frames: pass": 2,
+		"headroom: pass": 2, "headroom: not possible here": 2, "marking: pass": 6, "accounts: pass": 1,
+		"figure 11: not possible here": 1,
 	} {
 		if verdicts[step] != want {
 			t.Errorf("%s: %d times, not %d", step, verdicts[step], want)
@@ -143,18 +151,46 @@ func acceptBetween(t *testing.T, n *testnet.Namespace, dir string, keys [2]strin
 	}
 }
 
+// acceptRelay carries frames from one interface of a namespace to another, until the test ends; change may change a
+// frame, or say that it is lost.
+func acceptRelay(t *testing.T, n *testnet.Namespace, from, to string, change func(b []byte) bool) {
+	in, out := n.Open(t, from), n.Open(t, to)
+	var ended atomic.Bool
+	done := make(chan struct{})
+	t.Cleanup(func() { ended.Store(true); <-done })
+	go func() {
+		defer close(done)
+		for !ended.Load() {
+			if b := in.Receive(50 * time.Millisecond); b != nil && change(b) {
+				out.Send(b)
+			}
+		}
+	}()
+}
+
 // acceptCards runs the stage without a switch of photon's own.
 func acceptCards(t *testing.T, n *testnet.Namespace, dir string) (all []acceptStep, verdicts map[string]int) {
 	t.Helper()
+	return acceptStage(t, n, dir, "cards", "100ms")
+}
+
+// acceptStage runs one stage.
+func acceptStage(
+	t *testing.T,
+	n *testnet.Namespace,
+	dir, stage, response string,
+) (all []acceptStep, verdicts map[string]int) {
+	t.Helper()
 	plan := filepath.Join(dir, "accept.yaml")
-	if err := os.WriteFile(plan, []byte(strings.Replace(acceptPlan, "500ms", "100ms", 1)), 0o600); err != nil {
+	if err := os.WriteFile(plan, []byte(strings.Replace(acceptPlan, "500ms", response, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, code := acceptRun(t, n, dir, self, "accept", plan, "--stage", "cards", "--out", dir); code != 0 { // a stage has no verdict of its own
+	// A stage has no verdict of its own.
+	if out, code := acceptRun(t, n, dir, self, "accept", plan, "--stage", stage, "--out", dir); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	return acceptSteps(t, filepath.Join(dir, "steps.jsonl"))
@@ -173,6 +209,81 @@ func TestAcceptanceRunFindsCardsThatChangeFrames(t *testing.T) {
 		if s.Step == "wiring" && (s.Verdict == "fail") != strings.HasSuffix(s.Port, "0") {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// A switch that breaks a promise at one of its ports, in one direction or one priority, fails there and nowhere else:
+// here relays in the cables break them.
+func TestAcceptanceRunFindsWhatASwitchDoes(t *testing.T) {
+	t.Parallel()
+	n, dir := testnet.New(t, "server"), t.TempDir()
+	isPFC := func(b []byte) bool { return b[12] == 0x88 && b[13] == 0x08 && b[15] == 1 && b[14] == 1 }
+	keep := func([]byte) bool { return true }
+	faults := map[string]func(b []byte) bool{
+		// From the peer to the switch: pauses of the first port are of half the time, and the other takes PAUSE
+		// for an XOFF.
+		"p0 s0": func(b []byte) bool {
+			if isPFC(b) {
+				quanta := b[18+2*3 : 18+2*4]
+				binary.BigEndian.PutUint16(quanta, binary.BigEndian.Uint16(quanta)/2)
+			}
+			return true
+		},
+		"p1 s1": func(b []byte) bool {
+			if b[12] == 0x88 && b[13] == 0x08 && b[14] == 0 {
+				quanta := [2]byte(b[16:18])
+				clear(b[14:])
+				b[14], b[15], b[17] = 1, 1, 1<<3
+				copy(b[18+2*3:], quanta[:])
+			}
+			return true
+		},
+		// From the switch to its peer: one DSCP is lost, and an XOFF stops another priority, too.
+		"s0 p0": func(b []byte) bool { return !(b[12] == 8 && b[13] == 0 && b[15]>>2 == 9) },
+		"s1 p1": func(b []byte) bool {
+			if isPFC(b) && b[18+2*3]|b[19+2*3] != 0 {
+				b[17] |= 1 << 4
+				copy(b[18+2*4:], b[18+2*3:18+2*4])
+			}
+			return true
+		},
+	}
+	for i := range 2 {
+		for _, end := range []string{"s", "p"} {
+			testnet.Veth(t, n, fmt.Sprint(end, i), n, fmt.Sprint("x", end, i))
+		}
+		for _, way := range [][2]string{{"s", "p"}, {"p", "s"}} {
+			from, to := fmt.Sprint(way[0], i), fmt.Sprint(way[1], i)
+			change := faults[from+" "+to]
+			if change == nil {
+				change = keep
+			}
+			acceptRelay(t, n, "x"+from, "x"+to, change)
+		}
+	}
+	all, _ := acceptStage(t, n, dir, "switch", "500ms")
+	failed := map[string]int{}
+	for _, s := range all {
+		if s.Verdict == "fail" {
+			failed[s.Step+" "+s.Port[max(0, len(s.Port)-2):]]++
+			if !strings.Contains(s.Remedy, " ") {
+				t.Errorf("nobody knows what to do: %+v", s)
+			}
+		}
+	}
+	for step, want := range map[string]int{
+		"pause's end s0": 1, // the other one may be late here, and fail for that
+		"not obeyed s0":  0, "not obeyed s1": 1,
+		"through the switch s0": 0, "through the switch s1": 1, // what came in by s1 leaves by s0
+		"priorities s0": 1, "priorities s1": 0,
+		"PFC frames s0": 0, "PFC frames s1": 1,
+	} {
+		if failed[step] != want {
+			t.Errorf("%s fails %d times, not %d", step, failed[step], want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%+v", all)
 	}
 }
 

@@ -302,7 +302,8 @@ func (k *worker) sleep(now units.Time) {
 	}
 	k.c.nap = C.uint32_t(rest / units.Nanosecond)
 	wait(unsafe.Pointer(C.ph_nap), unsafe.Pointer(k.c))
-	k.last = uint64(k.c.now) // a sleep on purpose is no gap
+	// A sleep on purpose is no gap. That the kernel let it go on later is one.
+	k.last = min(uint64(k.c.now), k.last+uint64(k.c.nap)*(k.hz/1_000_000)/1000)
 	k.sleeps = k.asleep()
 }
 

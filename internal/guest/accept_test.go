@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func TestAcceptanceRun(t *testing.T) {
 		}
 		failed++
 		// How soon a switch reacts that shares two emulated processors, on a machine with other things to do, is up to these.
-		if s.Step != "reaction time" {
+		if !slices.Contains([]string{"reaction time", "XON's effect", "pause's end", "polls"}, s.Step) {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -112,8 +113,10 @@ func TestAcceptanceRun(t *testing.T) {
 		t.Errorf("exit code %s with %d failed steps", code, failed)
 	}
 	for step, want := range map[string]int{
-		"link: pass": 4, "flow control: pass": 4, "wiring: pass": 4, "not acted on: pass": 8, "passed up: pass": 5, "line rate: not possible here": 4,
-		"XOFF's effect: pass": 1, "headroom: pass": 1, "headroom: not possible here": 1, "marking: pass": 3, "figure 11: not possible here": 1,
+		"link: pass": 4, "flow control: pass": 4, "wiring: pass": 4, "not acted on: pass": 8, "passed up: pass": 6,
+		"line rate: not possible here": 4, "through the switch: pass": 2, "priorities: pass": 2,
+		"XOFF's effect: pass": 2, "not obeyed: pass": 4, "other priority: pass": 2, "PFC frames: pass": 2,
+		"headroom: pass": 2, "headroom: not possible here": 2, "marking: pass": 6, "figure 11: not possible here": 1,
 	} {
 		if verdicts[step] != want {
 			t.Errorf("%s: %d times, not %d", step, verdicts[step], want)

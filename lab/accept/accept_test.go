@@ -3,10 +3,13 @@ package accept
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -138,7 +141,7 @@ func TestStation(t *testing.T) {
 		run(1, now+longest/10)
 		run(0, now)
 	}
-	if got := s.ports[1].after; got.n != 0 || s.ports[0].pfc < 11 || s.ports[0].xoffs != s.ports[0].pfc ||
+	if got := s.ports[1].after[lossless]; got.n != 0 || s.ports[0].pfc < 11 || s.ports[0].xoffs != s.ports[0].pfc ||
 		s.ports[1].sentControl != s.ports[0].pfc {
 		t.Errorf("%+v after an XOFF, %+v", got, s.ports[0])
 	}
@@ -178,16 +181,20 @@ func TestCeasing(t *testing.T) {
 	} {
 		since := 7 * units.Second
 		p := port{since: since}
-		for a, last := range map[*arrived]units.Time{&p.after: c.lossless, &p.besides: c.besides} {
+		for prio, last := range map[int]units.Time{lossless: c.lossless, beside: c.besides, second: c.besides} {
 			if last >= 0 {
-				*a = arrived{n: 5, last: since + last*units.Millisecond}
+				p.after[prio] = arrived{n: 5, last: since + last*units.Millisecond}
 			}
 		}
-		if got := p.ceased(since + 100*units.Millisecond); got != c.want {
+		end := since + 100*units.Millisecond
+		if got := p.ceased(end) && p.wentOn(end, beside, second); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+		if p.after[second] = (arrived{}); p.wentOn(end, beside, second) {
+			t.Errorf("%s: one of the others stopped", name)
+		}
 	}
-	if (&port{besides: arrived{n: 1, last: 9}}).ceased(10) {
+	if p := (&port{}); p.ceased(10) || p.wentOn(10, beside) {
 		t.Error("no XOFF left")
 	}
 }
@@ -259,5 +266,136 @@ func TestSummary(t *testing.T) {
 	}
 	if b, _ := json.Marshal(s.Steps); s.Passed != 1 || s.Failed != 1 || s.NotPossible != len(Stages) {
 		t.Errorf("%+v, %s", s, b)
+	}
+}
+
+// Who reads of a failure is told what to do: each step that there is has a remedy, and one that did not fail has none.
+func TestFailuresSayWhatToDo(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, name := slices.Clone(Stages), regexp.MustCompile(`Name: +"([^"]+)"|\t\{"([^"]+)", "from the XO`)
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(string(b), -1) {
+			names = append(names, m[1]+m[2])
+		}
+	}
+	var out bytes.Buffer
+	dir := t.TempDir()
+	for _, name := range names {
+		for _, verdict := range []Verdict{Passed, Failed} {
+			r, err := newReport("switch", filepath.Join(dir, stepsFile), &out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(r.add(Step{Name: name, Verdict: verdict}), r.file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if told := strings.Contains(out.String(), "; what to do: "); told != (verdict == Failed) {
+				t.Errorf("%s", out.String())
+			}
+			out.Reset()
+		}
+	}
+	if len(names) < 20 {
+		t.Errorf("only %d steps: %v", len(names), names)
+	}
+}
+
+// A PFC frame is as the standard has it in each octet, or it is not: here it is written out.
+func TestPFCFramesAsStandard(t *testing.T) {
+	good, err := hex.DecodeString("0180c2000001" + "020000000001" + "8808" + "0101" + "0008" +
+		"0000" + "0000" + "0000" + "ffff" + "0000" + "0000" + "0000" + "0000" + strings.Repeat("00", 26))
+	if err != nil {
+		t.Fatal(err)
+	}
+	xon := slices.Clone(good)
+	xon[24], xon[25] = 0, 0
+	if !asStandard(good, 65535) || !asStandard(xon, 0) || !asStandard(append(slices.Clone(good), 0, 0, 0, 0), 65535) {
+		t.Error("a good one is not")
+	}
+	for at := range good {
+		bad := slices.Clone(good)
+		bad[at] ^= 1
+		// Another source is as good, if it is no group's.
+		if ok := at > 6 && at < 12; asStandard(bad, 65535) != ok {
+			t.Errorf("octet %d may not be another: %v", at, ok)
+		}
+	}
+	if none := append(good[:6:6], append(make([]byte, 6), good[12:]...)...); asStandard(none, 65535) {
+		t.Error("it comes from no address")
+	}
+	if asStandard(good[:59], 65535) {
+		t.Error("it is short")
+	}
+}
+
+// A frame of each DSCP, of eight a priority, with all code points of ECN in each; a marked one differs in the code point
+// and the checksum alone.
+func TestFramesOfEachDSCP(t *testing.T) {
+	seen := map[[2]int]int{}
+	for i, f := range dscpFrames(1, 2, 7) {
+		if dscp := int(f[15] >> 2); dscp != i || priorityOf(f) != dscp/8 || !wire.IPv4ChecksumOK(f[ipAt:]) {
+			t.Errorf("frame %d: %x", i, f)
+		}
+		seen[[2]int{priorityOf(f), int(f[15] & 3)}]++
+		m := marked(f)
+		if m[15] != f[15]|3 || !wire.IPv4ChecksumOK(m[ipAt:]) || f[15]&3 == 3 != bytes.Equal(m, f) {
+			t.Errorf("frame %d: %x", i, m)
+		}
+		m[15], m[24], m[25] = f[15], f[24], f[25]
+		if !bytes.Equal(m, f) {
+			t.Errorf("frame %d: a mark changes more", i)
+		}
+	}
+	if len(seen) != 8*4 {
+		t.Errorf("%d of 32 pairs of a priority and a code point", len(seen))
+	}
+}
+
+// A station tells when a pause ended by itself, and how long after an XON the first frame came.
+func TestAPausesEnd(t *testing.T) {
+	env := fabric.NewEnv(fabric.NewHeaderPoolOf(2048), 1)
+	p := &port{mac: 2, rate: units.Gbps, card: units.Gbps}
+	s := &station{env: env, ports: []*port{p}}
+	data := func(now units.Time) {
+		f, _ := env.Alloc(128)
+		copy(env.Bytes(&f), template(1, 2, 3, dataDSCP, false, 128))
+		s.Receive(now, 0, []fabric.Frame{f})
+	}
+	var burst [1]fabric.Frame
+	say := func(now units.Time, what *pfc.Frame) {
+		p.control = append(p.control, what)
+		if s.Transmit(now, 0, burst[:]) != 1 {
+			t.Fatal("it does not send")
+		}
+		env.Free(burst[0])
+	}
+	for _, at := range []units.Time{1, 2, 50} { // the longest rest before counts for nothing
+		data(at)
+	}
+	p.begin()
+	say(60, stopFor(9, lossless))
+	for _, at := range []units.Time{61, 62, 90, 91} {
+		data(at)
+	}
+	if p.since != 60 || p.longestRest != (interval{62, 90}) || p.after[lossless].n != 4 {
+		t.Errorf("%v, %+v, %+v", p.since, p.longestRest, p.after[lossless])
+	}
+	p.begin()
+	say(100, xoff(lossless))
+	say(110, xon(lossless))
+	data(117)
+	data(120)
+	if p.back-p.released != 7 {
+		t.Errorf("%v after %v", p.back, p.released)
 	}
 }

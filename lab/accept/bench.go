@@ -181,7 +181,20 @@ func (b *bench) send(at int, streams ...*stream) {
 func (b *bench) pausePeer(at int, with *pfc.Frame) {
 	b.betweenPolls(func(units.Time) {
 		p := b.ports[at]
-		p.after, p.besides, p.since, p.again, p.repeat = arrived{}, arrived{}, 0, 0, with
+		p.begin()
+		p.again, p.repeat = 0, with
+	})
+}
+
+// begin forgets what came of an earlier pause.
+func (p *port) begin() { p.after, p.since, p.longestRest = [pfc.Classes]arrived{}, 0, interval{} }
+
+// pauseOnce has a port stop its peer by one frame.
+func (b *bench) pauseOnce(at int, with *pfc.Frame) {
+	b.betweenPolls(func(units.Time) {
+		p := b.ports[at]
+		p.begin()
+		p.control = append(p.control, with)
 	})
 }
 

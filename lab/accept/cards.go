@@ -112,13 +112,12 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 	for _, f := range frames {
 		all = append(all, &stream{frame: f, every: units.Millisecond, left: each})
 	}
-	b.betweenPolls(func(units.Time) { b.ports[to].wanted, b.ports[to].changed = frames, 0 })
+	b.betweenPolls(func(units.Time) { b.ports[to].wanted[id] = frames })
 	b.send(from, all...)
 	got := b.quiet(ctx, to, id, n)
 	b.send(from)
-	elsewhere, changed := uint64(0), uint64(0)
+	elsewhere := uint64(0)
 	b.betweenPolls(func(units.Time) {
-		changed, b.ports[to].wanted = b.ports[to].changed, nil
 		for i, q := range b.ports {
 			if i != to {
 				elsewhere += q.got[id].n
@@ -129,8 +128,8 @@ func (p *Plan) wiring(ctx context.Context, r *report, b *bench, specs []string, 
 		Name: "wiring", Port: specs[from],
 		Asserts: "what it sends arrives unchanged at " + specs[to] +
 			", whatever its length, tag and destination, and nowhere else",
-		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d elsewhere", got.n, n, changed, elsewhere),
-		Verdict:  verdict(got.n == n && changed == 0 && elsewhere == 0),
+		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d elsewhere", got.n, n, got.changed, elsewhere),
+		Verdict:  verdict(got.n == n && got.changed == 0 && elsewhere == 0),
 	})
 }
 

@@ -18,6 +18,6 @@
 //	bench.go, station.go, frames.go  the ports of a stage; streams; their frames
 //	cards.go                         the stage without a switch
 //	child.go                         photons that are run
-//	switch.go, pauses.go             the stage of the switch
+//	switch.go, through.go, pauses.go the stage of the switch
 //	pacing.go                        the stage of agents
 package accept

@@ -94,23 +94,62 @@ func unchanged(b []byte, sent [][]byte) bool {
 	})
 }
 
-// xoff stops one priority for as long as a frame can, xon lets it go.
-func xoff(prio int) *pfc.Frame {
-	f := &pfc.Frame{Enable: 1 << prio}
-	f.Quanta[prio] = pfc.MaxQuanta
-	return f
+// priorityOf is the priority that a frame's DSCP stands for, of eight DSCPs each.
+func priorityOf(b []byte) int { return int(b[tagOf(b)+ipAt+1] >> 5) }
+
+// dscpFrames are a frame of each DSCP. Those of each priority have all four code points of ECN.
+func dscpFrames(from, to wire.MAC, id int) (all [][]byte) {
+	for dscp := range 64 {
+		b := template(from, to, id, dscp, false, 128)
+		b[ipAt+1] |= byte(dscp & 3)
+		wire.SetIPv4Checksum(b[ipAt:])
+		all = append(all, b)
+	}
+	return all
 }
 
-func xon(prio int) *pfc.Frame { return &pfc.Frame{Enable: 1 << prio} }
+// marked is a frame as it is after a switch has marked it.
+func marked(b []byte) []byte {
+	b = slices.Clone(b)
+	b[ipAt+1] |= wire.CE
+	wire.SetIPv4Checksum(b[ipAt:])
+	return b
+}
 
-// everything is a PFC frame that stops all priorities.
-func everything() *pfc.Frame {
-	f := &pfc.Frame{Enable: 0xFF}
-	for i := range f.Quanta {
-		f.Quanta[i] = pfc.MaxQuanta
+// asStandard reports whether a PFC frame is as IEEE 802.1Q has it, octet by octet, and says this of the lossless
+// priority alone. A card may pad it further.
+func asStandard(b []byte, quanta uint16) bool {
+	var want [pfc.FrameLen]byte
+	f := pfc.Frame{Enable: 1 << lossless}
+	f.Quanta[lossless] = quanta
+	from := wire.MACAt(b[6:])
+	f.Encode(want[:], from)
+	return len(b) >= len(want) && from.Unicast() && bytes.Equal(b[:len(want)], want[:])
+}
+
+// stopFor stops priorities for a time; 0 is an XON.
+func stopFor(quanta uint16, priorities ...int) *pfc.Frame {
+	f := &pfc.Frame{}
+	for _, prio := range priorities {
+		f.Enable |= 1 << prio
+		f.Quanta[prio] = quanta
 	}
 	return f
 }
+
+// xoff stops one priority for as long as a frame can, xon lets it go.
+func xoff(prio int) *pfc.Frame { return stopFor(pfc.MaxQuanta, prio) }
+func xon(prio int) *pfc.Frame  { return stopFor(0, prio) }
+
+// noPFC stops all priorities that have no PFC, and has a time for the others that does not count.
+func noPFC() *pfc.Frame {
+	f := everything()
+	f.Enable &^= 1<<lossless | 1<<second
+	return f
+}
+
+// everything is a PFC frame that stops all priorities.
+func everything() *pfc.Frame { return stopFor(pfc.MaxQuanta, 0, 1, 2, 3, 4, 5, 6, 7) }
 
 // pause is an 802.3x PAUSE of the longest time, or with 0 one that ends it.
 func pause(quanta uint16) *pfc.Frame {

@@ -45,6 +45,8 @@ type DPDK struct {
 const (
 	lossless        = 3 // the priority that has PFC, of DSCP 26
 	dataDSCP        = 26
+	second          = 4 // the switch's other priority that has PFC
+	secondDSCP      = 34
 	beside          = 0 // a priority without
 	defaultResponse = 100 * units.Microsecond
 	defaultRounds   = 20

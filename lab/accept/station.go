@@ -3,6 +3,7 @@ package accept
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"photon/fabric"
 	"photon/pfc"
@@ -34,22 +35,28 @@ type port struct {
 	stopped    units.Time // until then, by an XOFF
 
 	got          [streams]arrived
-	pauses, pfc  uint64     // MAC control frames that arrived
-	xoffs        uint64     // of them, those that stop the lossless priority
-	odd          uint64     // MAC control frames that are neither
-	sentControl  uint64     // MAC control frames handed to the card
-	firstControl units.Time // when the first MAC control frame arrived since it was set to 0
-	since        units.Time // when the first frame of repeat was handed to the card
-	after        arrived    // frames of the lossless priority that arrived since then
-	besides      arrived    // frames of other priorities that did
-	lossless     uint64     // frames of the lossless priority that ever arrived
-	wanted       [][]byte   // frames as they are sent; others that arrive are changed
-	changed      uint64
+	pauses, pfc  uint64               // MAC control frames that arrived
+	xoffs, xons  uint64               // of them, those that stop the lossless priority, and those that let it go
+	strange      uint64               // PFC frames that are not as the standard has them, or name another priority
+	odd          uint64               // MAC control frames that are neither
+	sentControl  uint64               // MAC control frames handed to the card
+	firstControl units.Time           // when the first MAC control frame arrived since it was set to 0
+	since        units.Time           // when the first that stops the peer was handed to the card
+	after        [pfc.Classes]arrived // frames of each priority that arrived since then
+	released     units.Time           // when the last XON was handed to the card
+	back         units.Time           // when the first frame of the lossless priority arrived since then
+	lossless     arrived              // frames of the lossless priority that ever arrived
+	longestRest  interval             // between two of them, the later of which arrived after since
+	wanted       [streams][][]byte    // frames as they are sent; others that arrive are changed
 }
+
+// interval is from one instant to another.
+type interval struct{ from, to units.Time }
 
 // arrived is what arrived of a stream.
 type arrived struct {
 	n, bytes, marked uint64
+	changed          uint64 // frames that are not one of those that were sent
 	disorder         uint64 // frames whose number is not above that of the one before
 	next             uint64
 	first, last      units.Time
@@ -79,11 +86,21 @@ func (a *arrived) otherLengths(sent uint64) string {
 	return fmt.Sprintf(", %d B long on average instead of %d", a.bytes/a.n, sent)
 }
 
-// ceased reports whether frames of the lossless priority came no more soon after the first frame of repeat, while
-// others went on until its end.
+// heard is how many MAC control frames arrived.
+func (p *port) heard() uint64 { return p.pauses + p.pfc + p.odd }
+
+// ceased reports whether frames of the lossless priority came no more soon after the first frame of repeat.
 func (p *port) ceased(end units.Time) bool {
-	half := p.since + (end-p.since)/2
-	return p.since > 0 && (p.after.n == 0 || p.after.last < half) && p.besides.n > 0 && p.besides.last > half
+	a := &p.after[lossless]
+	return p.since > 0 && (a.n == 0 || a.last < p.since+(end-p.since)/2)
+}
+
+// wentOn reports whether frames of these priorities came until the end.
+func (p *port) wentOn(end units.Time, priorities ...int) bool {
+	return p.since > 0 && !slices.ContainsFunc(priorities, func(prio int) bool {
+		a := &p.after[prio]
+		return a.n == 0 || a.last <= p.since+(end-p.since)/2
+	})
 }
 
 // stream is what a port sends.
@@ -111,24 +128,33 @@ func (s *station) Receive(now units.Time, at int, burst []fabric.Frame) {
 			if !ours {
 				break // the kernel's, or a neighbour's
 			}
-			p.got[id].add(now, b, number)
-			if p.wanted != nil && !unchanged(b, p.wanted) {
-				p.changed++
+			a := &p.got[id]
+			a.add(now, b, number)
+			if sent := p.wanted[id]; sent != nil && !unchanged(b, sent) {
+				a.changed++
 			}
-			lossless := b[tagOf(b)+ipAt+1]>>2 == dataDSCP
-			if lossless {
-				p.lossless++
-			}
-			switch {
-			case p.since == 0:
-			case lossless:
-				p.after.add(now, b, number)
-			default:
-				p.besides.add(now, b, number)
-			}
+			p.arrives(now, b, number)
 		}
 		s.env.Free(burst[i])
 	}
+}
+
+// arrives notes a frame by the priority that its DSCP stands for.
+func (p *port) arrives(now units.Time, b []byte, number uint64) {
+	prio := priorityOf(b)
+	if p.since > 0 {
+		p.after[prio].add(now, b, number)
+	}
+	if prio != lossless {
+		return
+	}
+	if p.released > 0 && p.back == 0 {
+		p.back = now
+	}
+	if last, rest := p.lossless.last, &p.longestRest; p.since > 0 && now-last > rest.to-rest.from {
+		*rest = interval{last, now}
+	}
+	p.lossless.add(now, b, number)
 }
 
 // receiveControl processes a MAC control frame.
@@ -147,11 +173,16 @@ func (s *station) receiveControl(now units.Time, at int, b []byte) {
 		return // a station has PFC, which excludes PAUSE
 	}
 	p.pfc++
+	if !asStandard(b, f.Quanta[lossless]) {
+		p.strange++
+	}
 	if f.Enable>>lossless&1 == 0 {
 		return
 	}
 	if f.Quanta[lossless] > 0 {
 		p.xoffs++
+	} else {
+		p.xons++
 	}
 	if p.obeys {
 		p.stopped = now + pfc.Duration(f.Quanta[lossless], p.rate)
@@ -164,18 +195,15 @@ func (s *station) Transmit(now units.Time, at int, burst []fabric.Frame) (n int)
 	for n < len(burst) {
 		switch {
 		case len(p.control) > 0:
-			if !s.say(&burst[n], p, p.control[0]) {
+			if !s.say(now, &burst[n], p, p.control[0]) {
 				return n
 			}
 			p.control = p.control[1:]
 		case p.repeat != nil && now >= p.again:
-			if !s.say(&burst[n], p, p.repeat) {
+			if !s.say(now, &burst[n], p, p.repeat) {
 				return n
 			}
 			p.again = now + pfc.Duration(pfc.MaxQuanta, p.card)/4
-			if p.since == 0 {
-				p.since = now
-			}
 		default:
 			st := p.due(now)
 			if st == nil || !s.env.AllocAt(&burst[n], len(st.frame)) {
@@ -197,12 +225,18 @@ func (s *station) Transmit(now units.Time, at int, burst []fabric.Frame) (n int)
 }
 
 // say makes a MAC control frame.
-func (s *station) say(f *fabric.Frame, p *port, what *pfc.Frame) bool {
+func (s *station) say(now units.Time, f *fabric.Frame, p *port, what *pfc.Frame) bool {
 	if !s.env.AllocAt(f, pfc.FrameLen) {
 		return false
 	}
 	what.Encode(s.env.Bytes(f), p.mac)
 	p.sentControl++
+	switch stops := what.Quanta != [pfc.Classes]uint16{}; {
+	case stops && p.since == 0:
+		p.since = now
+	case !stops && what.Enable>>lossless&1 != 0:
+		p.released, p.back = now, 0
+	}
 	return true
 }
 

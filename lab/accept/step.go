@@ -25,7 +25,8 @@ type Step struct {
 	Asserts  string             `json:"asserts"`
 	Measured string             `json:"measured,omitempty"`
 	Verdict  Verdict            `json:"verdict"`
-	Why      string             `json:"why,omitempty"` // it is not possible
+	Why      string             `json:"why,omitempty"`    // it is not possible
+	Remedy   string             `json:"remedy,omitempty"` // what to do, if it failed
 	Values   map[string]float64 `json:"values,omitempty"`
 }
 
@@ -40,6 +41,9 @@ func (s *Step) String() string {
 	}
 	if s.Why != "" {
 		text += ": " + s.Why
+	}
+	if s.Remedy != "" {
+		text += "; what to do: " + s.Remedy
 	}
 	return text
 }
@@ -58,6 +62,9 @@ func newReport(stage, file string, out io.Writer) (*report, error) {
 
 func (r *report) add(s Step) error {
 	s.Stage = r.stage
+	if s.Verdict == Failed {
+		s.Remedy = remedies[s.Name]
+	}
 	b, err := json.Marshal(&s)
 	if err != nil {
 		return err
@@ -65,6 +72,45 @@ func (r *report) add(s Step) error {
 	fmt.Fprintln(r.out, s.String())
 	_, err = r.file.Write(append(b, '\n'))
 	return err
+}
+
+// What helps against several failures.
+const (
+	cardPauses = "a card that acts on pauses by itself, or keeps them, is none for photon:" +
+		" try another driver or firmware (docs/operate.md, what a card does with pauses)"
+	notOurs = "if wiring, passed up, not acted on or polls failed, too, mend that first;" +
+		" else the switch is at fault: report it to the authors of photon, with all that the run wrote"
+	late = "isolate the cores of the run (docs/operate.md, network cards)," +
+		" or raise `response` in this plan and in the switch's file"
+)
+
+// remedies are what to do after a failure, by the name of the step.
+var remedies = map[string]string{
+	"link":               "plug in the cable, and see that both cards take the module and have one rate",
+	"flow control":       cardPauses,
+	"wiring":             "compare the cables with the plan; if frames changed, change the cable or the card",
+	"passed up":          cardPauses,
+	"not acted on":       cardPauses,
+	"line rate":          "if the card missed frames, " + late + "; else change cable, module or slot",
+	"errors":             "cards-after.json has each counter; CRC errors are of the cable or the module",
+	"through the switch": notOurs,
+	"priorities":         notOurs,
+	"XOFF's effect":      notOurs,
+	"XON's effect":       late,
+	"reaction time":      late,
+	"pause's end":        notOurs,
+	"not obeyed":         notOurs,
+	"other priority":     notOurs,
+	"PFC frames":         notOurs,
+	"headroom":           late,
+	"marking":            notOurs,
+	"polls":              late,
+	"accounts":           notOurs,
+	"pacing":             late + ", if packets are late; a rate that is off is the card's clock",
+	"figure 11":          "figure11.log says why",
+	"cards":              "cards.stderr has all that was said",
+	"figure11":           "figure11.stderr has all that was said",
+	"switch":             "switch.stderr and accept-switch.log have all that was said",
 }
 
 // verdict of an assertion.

@@ -26,6 +26,9 @@ const (
 	notECTStream   = 4
 	emptyStream    = 5
 	learnStream    = 6
+	secondStream   = 7
+	throughStreams = 8 // and the next, one for each direction
+	waitingStreams = 10
 )
 
 // switchConfig is the file of the switch under test.
@@ -37,7 +40,8 @@ func (p *Plan) switchConfig() string {
 		say("rate: %v", p.Rate.V)
 	}
 	say("scheme: {name: dcqcn, params: {kmin: %v, kmax: %v, pmax: 1, min_rate: %v}}", markFrom, markAll, leastRate)
-	say("pfc: {priorities: [%d], xoff: %v, response: %v}", lossless, switchXOFF, p.Response.Or(defaultResponse))
+	say("pfc: {priorities: [%d, %d], xoff: %v, response: %v}",
+		lossless, second, switchXOFF, p.Response.Or(defaultResponse))
 	say("%s", p.dpdkConfig(0))
 	return t.String()
 }
@@ -83,39 +87,61 @@ func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) 
 		return r.add(Step{Name: "link", Asserts: "the switch's links come up", Measured: err.Error(), Verdict: Failed})
 	}
 	b.betweenPolls(func(units.Time) { b.ports[0].obeys, b.ports[1].obeys = true, true })
-	b.send(
-		1,
-		&stream{frame: template(b.ports[1].mac, b.ports[0].mac, learnStream, 0, false, 128), left: 1},
-	) // the switch learns where it is
+	learn := template(b.ports[1].mac, b.ports[0].mac, learnStream, 0, false, 128)
+	b.send(1, &stream{frame: learn, left: 1}) // the switch learns where it is
 	b.quiet(ctx, 0, learnStream, 1)
 	if err := sw.saveTopics(ctx, "before"); err != nil {
 		return err
 	}
-	if err := p.pauses(ctx, r, b, sw); err != nil {
+	for from := range b.ports {
+		to := 1 - from
+		if err := errors.Join(p.through(ctx, r, b, from, to), p.waiting(ctx, r, b, from, to)); err != nil {
+			return err
+		}
+		if err := errors.Join(p.pauses(ctx, r, b, sw, from, to), p.marking(ctx, r, b, from, to)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(p.polls(ctx, r, b, sw), sw.saveTopics(ctx, "after"), ctx.Err())
+}
+
+// polls tells whether the machine was on time: what is late, or lost because of that, is neither the card's fault nor
+// the switch's.
+func (p *Plan) polls(ctx context.Context, r *report, b *bench, sw *child) error {
+	of, err := sw.Live(ctx, 0)
+	if err != nil {
 		return err
 	}
-	if err := p.marking(ctx, r, b); err != nil {
-		return err
-	}
-	return errors.Join(sw.saveTopics(ctx, "after"), ctx.Err())
+	var peer units.Time
+	b.betweenPolls(func(units.Time) { peer = b.world.Pace().LongestGap })
+	response := p.Response.Or(defaultResponse)
+	gap := units.Time(of.Poll.Longest * float64(units.Second))
+	return r.add(Step{
+		Name:     "polls",
+		Asserts:  fmt.Sprintf("the switch and its peer poll every %v at least, as `response` says", response),
+		Measured: fmt.Sprintf("longest gap %v of the switch, %v of its peer", gap, peer),
+		Verdict:  verdict(max(gap, peer) <= response),
+		Values:   map[string]float64{"switch_s": gap.Seconds(), "peer_s": peer.Seconds()},
+	})
 }
 
 // marking fills a queue that is stopped, lets it go, and counts the frames that come marked.
-func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
+func (p *Plan) marking(ctx context.Context, r *report, b *bench, from, to int) error {
 	const n = 60 // frames; they stay below XOFF
-	link := b.ports[0].rate
+	src, dst := b.ports[from].mac, b.ports[to].mac
+	link := b.ports[from].rate
 	slow := 20 * link.Serialize(onWire(longest)) // no queue
 	b.send(
-		0,
+		from,
 		&stream{
-			frame: template(b.ports[0].mac, b.ports[1].mac, emptyStream, dataDSCP, true, longest),
+			frame: template(src, dst, emptyStream, dataDSCP, true, longest),
 			every: slow,
 			left:  n,
 		},
 	)
-	empty := b.quiet(ctx, 1, emptyStream, n)
+	empty := b.quiet(ctx, to, emptyStream, n)
 	if err := r.add(Step{
-		Name: "marking", Asserts: "frames that leave no queue behind are not marked", Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n), Verdict: verdict(empty.n == n && empty.marked == 0),
+		Name: "marking", Port: p.Cables[to].Switch.V, Asserts: "frames that leave no queue behind are not marked", Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n), Verdict: verdict(empty.n == n && empty.marked == 0),
 	}); err != nil {
 		return err
 	}
@@ -123,12 +149,17 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
 		id  int
 		ect bool
 	}{{ectStream, true}, {notECTStream, false}} {
-		b.pausePeer(1, xoff(lossless))
+		b.pausePeer(to, xoff(lossless))
 		if err := wait(ctx, 10*time.Millisecond+p.Response.Or(defaultResponse).Duration()); err != nil {
 			return err
 		}
-		st := &stream{frame: template(b.ports[0].mac, b.ports[1].mac, kind.id, dataDSCP, kind.ect, longest), left: n}
-		b.send(0, st)
+		st := &stream{frame: template(src, dst, kind.id, dataDSCP, kind.ect, longest), left: n}
+		wanted := [][]byte{st.frame}
+		if kind.ect {
+			wanted = append(wanted, marked(st.frame))
+		}
+		b.betweenPolls(func(units.Time) { b.ports[to].wanted[kind.id] = wanted })
+		b.send(from, st)
 		if err := eventually(ctx, func() (all bool) {
 			b.betweenPolls(func(units.Time) { all = st.sent == n })
 			return all
@@ -138,10 +169,11 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
 		if err := wait(ctx, 10*time.Millisecond+2*p.Response.Or(defaultResponse).Duration()); err != nil { // the last are in the queue
 			return err
 		}
-		b.release(1, xon(lossless))
-		got := b.quiet(ctx, 1, kind.id, n)
+		b.release(to, xon(lossless))
+		got := b.quiet(ctx, to, kind.id, n)
 		step := Step{
 			Name:   "marking",
+			Port:   p.Cables[to].Switch.V,
 			Values: map[string]float64{"sent": n, "arrived": float64(got.n), "marked": float64(got.marked)},
 		}
 		if kind.ect {
@@ -154,16 +186,19 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench) error {
 				least,
 				most,
 			)
-			step.Verdict = verdict(got.n == n && int(got.marked) >= least && int(got.marked) <= most)
+			few, many := int(got.marked) < least, int(got.marked) > most
+			step.Verdict = verdict(got.n == n && got.changed == 0 && !few && !many)
 		} else {
 			step.Asserts = fmt.Sprintf("of %d frames in a queue that are not ECN-capable none is", n)
-			step.Verdict = verdict(got.n == n && got.marked == 0)
+			step.Verdict = verdict(got.n == n && got.changed == 0 && got.marked == 0)
 		}
-		step.Measured = fmt.Sprintf("%d, %d arrived", got.marked, got.n)
+		step.Measured = fmt.Sprintf(
+			"%d, %d arrived, %d of them changed but for the mark", got.marked, got.n, got.changed,
+		)
 		if err := r.add(step); err != nil {
 			return err
 		}
 	}
-	b.send(0)
+	b.send(from)
 	return nil
 }
