@@ -310,8 +310,8 @@ func (o *traffic) reportOnce() {
 	})
 	if doubles > 0 && !o.doubled {
 		o.doubled = true
-		o.d.log.Warnf("another agent announces itself with this one's address, %v (`ip:`, `mac:`), or a loop of the network brings "+
-			"frames back: flows end at either of the two (said once)", o.node.Config.MAC)
+		o.d.log.Warnf("another agent announces itself with this one's address, %v (`ip:`, `mac:`), or a loop of the "+
+			"network brings frames back: flows end at either of the two (said once)", o.node.Config.MAC)
 	}
 	for i := range list {
 		f := &list[i]

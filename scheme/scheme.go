@@ -202,7 +202,8 @@ func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error
 func (s *Scheme) Build(n Network, over map[string]Override) (parts Parts, err error) {
 	defer func() {
 		if why := recover(); why != nil {
-			parts, err = Parts{}, &ParamError{Scheme: s.Name, Err: fmt.Errorf("its recipe panicked: %v (%s)", why, panicked())}
+			err = fmt.Errorf("its recipe panicked: %v (%s)", why, panicked())
+			parts, err = Parts{}, &ParamError{Scheme: s.Name, Err: err}
 		}
 	}()
 	if parts, err = s.parts(n, over); err != nil {

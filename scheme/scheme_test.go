@@ -320,8 +320,8 @@ func TestRecipesWithNoPoints(t *testing.T) {
 	}
 }
 
-// A recipe that panics, or makes its points so, is refused in one line with the place: whoever reads files has others to
-// read.
+// A recipe that panics, or makes its points so, is refused in one line with the place: whoever reads files has others
+// to read.
 func TestRecipesThatPanic(t *testing.T) {
 	broken := func(*ratelimit.Port) ratelimit.RP { panic("the test broke it") }
 	var none *half
@@ -333,7 +333,8 @@ func TestRecipesThatPanic(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		said := err.Error()
-		if !strings.Contains(said, "panicked: ") || !strings.Contains(said, "scheme_test.go:") || strings.Contains(said, "\n") {
+		if !strings.Contains(said, "panicked: ") || !strings.Contains(said, "scheme_test.go:") ||
+			strings.Contains(said, "\n") {
 			t.Errorf("%s: %s", name, said)
 		}
 	}

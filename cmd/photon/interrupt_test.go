@@ -64,7 +64,7 @@ func TestCrashesAreNoMistakes(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once there is one photon reads, and waits for what is never written
+		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once there is one photon reads, and waits for more
 		if err != nil {
 			t.Fatal(err)
 		}
