@@ -27,6 +27,19 @@ func announces(b []byte, hdr *wire.Header) bool {
 		string(b[at:at+len(announcement)]) == announcement
 }
 
+// hear takes the announcement of another host, if a frame is one. None has this host's address, but that of a host with
+// the same, or its own that a loop of the network brings back: switches take either for it then.
+func (h *Host) hear(b []byte, hdr *wire.Header) (announced bool) {
+	announced = announces(b, hdr)
+	if announced && hdr.Src == h.config.MAC {
+		h.doubles++
+	}
+	return announced
+}
+
+// Doubles is how many announcements came with the host's own MAC address: of another host, or back by a loop.
+func (h *Host) Doubles() uint64 { return h.doubles }
+
 // announce makes a frame from which switches learn where the host is: to
 // everybody, an 802.2 exchange-identification response that changes nothing, as
 // wireless access points send for a station that has moved. A receiver would

@@ -108,7 +108,7 @@ func (d *daemon) watchSamples(now time.Time) {
 		for j := range samples[i] {
 			s := &samples[i][j]
 			x.writer.Flow(&sflow.Flow{
-				Port: uint32(i + 1), Every: uint32(before), Pool: uint32(counts[i].Pool), Drops: uint32(counts[i].Lost),
+				Port: uint32(i + 1), Every: uint32(before), Pool: counts[i].Pool, Drops: uint32(counts[i].Lost),
 				Length: int(s.Length), Head: s.Head(),
 			})
 		}

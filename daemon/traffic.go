@@ -37,6 +37,7 @@ type traffic struct {
 	adding  sync.Mutex // so that the numbers of a request follow each other, and nobody takes queue pairs it was promised
 	results *results   // nil: no file
 	linked  bool       // flows may begin
+	doubled bool       // another has this host's address, and the log says so
 }
 
 // configuredTraffic is what the configuration has an agent send, and the file for its results.
@@ -302,11 +303,16 @@ const loggedAtOnce = 20
 func (o *traffic) reportOnce() {
 	var list []agent.Ordered
 	var at units.Time
-	var laps uint64
+	var laps, doubles uint64
 	o.d.world.Do(func(now units.Time) {
 		o.traffic.Step(now)
-		list, at, laps = o.traffic.TakeEnded(), now, o.d.world.Laps()
+		list, at, laps, doubles = o.traffic.TakeEnded(), now, o.d.world.Laps(), o.d.host.Doubles()
 	})
+	if doubles > 0 && !o.doubled {
+		o.doubled = true
+		o.d.log.Warnf("another agent announces itself with this one's address, %v (`ip:`, `mac:`), or a loop of the "+
+			"network brings frames back: flows end at either of the two (said once)", o.node.Config.MAC)
+	}
 	for i := range list {
 		f := &list[i]
 		switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -197,10 +198,15 @@ func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error
 	return set, nil
 }
 
-// Build makes the parts of a scheme for a network. Errors are of type *ParamError.
-func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
-	parts, err := s.parts(n, over)
-	if err != nil {
+// Build makes the parts of a scheme for a network. Errors are of type *ParamError; one is of a recipe that panicked.
+func (s *Scheme) Build(n Network, over map[string]Override) (parts Parts, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("its recipe panicked: %v (%s)", why, panicked())
+			parts, err = Parts{}, &ParamError{Scheme: s.Name, Err: err}
+		}
+	}()
+	if parts, err = s.parts(n, over); err != nil {
 		return Parts{}, err
 	}
 	if parts.RP == nil {
@@ -225,6 +231,17 @@ func (s *Scheme) Build(n Network, over map[string]Override) (Parts, error) {
 	}
 	parts.Carry.ECT = cmp.Or(parts.Carry.ECT, wire.ECT0)
 	return parts, nil
+}
+
+// panicked is where the code is that panicked. A deferred function calls it.
+func panicked() string {
+	at := make([]uintptr, 32)
+	frames := runtime.CallersFrames(at[:runtime.Callers(3, at)])
+	f, more := frames.Next()
+	for more && strings.HasPrefix(f.Function, "runtime.") {
+		f, more = frames.Next()
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
 // parts are what a new recipe makes.

@@ -320,6 +320,26 @@ func TestRecipesWithNoPoints(t *testing.T) {
 	}
 }
 
+// A recipe that panics, or makes its points so, is refused in one line with the place: whoever reads files has others
+// to read.
+func TestRecipesThatPanic(t *testing.T) {
+	broken := func(*ratelimit.Port) ratelimit.RP { panic("the test broke it") }
+	var none *half
+	for name, r := range map[string]recipe{"a point": &half{parts: Parts{RP: broken}}, "the recipe": none} {
+		s := Scheme{Name: "half", recipe: func() recipe { return r }}
+		parts, err := s.Build(testNetwork, nil)
+		var of *ParamError
+		if !errors.As(err, &of) || of.Scheme != "half" || parts.RP != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		said := err.Error()
+		if !strings.Contains(said, "panicked: ") || !strings.Contains(said, "scheme_test.go:") ||
+			strings.Contains(said, "\n") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
 // What a point waits for, hosts send, or the recipe is refused where it is built: a window that no acknowledgement
 // opens stops a flow for good, and a delay that nobody measures is none.
 func TestRecipesWhosePointsWaitInVain(t *testing.T) {

@@ -50,6 +50,38 @@ func TestSecondInterruptEnds(t *testing.T) {
 	}
 }
 
+// A crash is no mistake of the user, which exit code 2 says: systemd would not restart what ends so (the units'
+// RestartPreventExitStatus). SIGABRT is what systemd sends to a switch that hangs, SIGSEGV what broken code gets.
+func TestCrashesAreNoMistakes(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGABRT, syscall.SIGSEGV} {
+		ctx, stop := context.WithTimeout(t.Context(), patience)
+		defer stop()
+		pipe := filepath.Join(t.TempDir(), "experiment.yaml")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, said := photon(ctx, nil, "check", pipe)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once there is one photon reads, and waits for more
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer writer.Close()
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // by a signal
+		if end, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || !end.Signaled() || ctx.Err() != nil {
+			t.Errorf("after %v: it ended with %v", s, c.ProcessState)
+		}
+		if all := fmt.Sprint(said); !strings.Contains(all, "goroutine ") {
+			t.Errorf("after %v it said nothing of where it was: %q", s, all)
+		}
+	}
+}
+
 // The end of its terminal ends a command as Ctrl-C does: it says how to go on. Who started it with nohup wants it to
 // live on.
 func TestHangupEnds(t *testing.T) {

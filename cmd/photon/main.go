@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"syscall"
 
@@ -31,7 +32,12 @@ func bad(err error) error {
 	return badInput{err}
 }
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	// A crash ends with a signal. By itself Go ends it with exit code 2, and what hangs, too, which systemd ends with
+	// SIGABRT: that code says mistakes, and systemd restarts nothing after it.
+	debug.SetTraceback("crash")
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) int {
 	root := newRoot()

@@ -19,7 +19,7 @@ const beMain = "PHOTON_TEST_BE_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beMain) != "" {
-		os.Exit(run(os.Args[1:]))
+		main()
 	}
 	testscript.Main(m, map[string]func(){"photon": main})
 }

@@ -11,4 +11,5 @@
 //	events.go, links.go  what happens on the way; links that fail or change
 //	observe.go           pauses and queues are reported as they change
 //	losses.go            what lossless priorities lost
+//	panic.go             the error of code that panicked
 package build

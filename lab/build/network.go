@@ -113,7 +113,7 @@ func Check(e *experiment.Experiment) error { return buildEach(e, func(*Network) 
 // buildEach builds the network for every value of the experiment's sweep, and shows it.
 func buildEach(e *experiment.Experiment, show func(*Network)) error {
 	for _, v := range e.Variants() {
-		n, err := Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{})
+		n, err := tryBuild(v)
 		if err != nil {
 			var located *config.Error
 			if e.File() == "" || errors.As(err, &located) {
@@ -128,6 +128,16 @@ func buildEach(e *experiment.Experiment, show func(*Network)) error {
 		show(n)
 	}
 	return nil
+}
+
+// tryBuild is Build of an experiment that is only looked at. It may be the first that calls the code of a scheme.
+func tryBuild(v experiment.Variant) (n *Network, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("scheme %s: %w", v.Schemes[0].Name.V, Recovered(why, "photon/lab/build.tryBuild"))
+		}
+	}()
+	return Build(v.Experiment, sim.New(), v.Schemes[0], v.Seed, Observer{})
 }
 
 // Build builds the experiment's network with a scheme in a world.

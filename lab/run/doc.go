@@ -8,6 +8,6 @@
 //	parallel.go    jobs side by side, with their progress
 //	checkpoint.go  jobs that ended in an earlier replay, and are not run again
 //	buffers.go     how many frame buffers an experiment needs on DPDK
-//	single.go      one job in a world of its own (outcome.go: for other packages; panic.go: if its code panics)
+//	single.go      one job in a world of its own (outcome.go: for other packages)
 //	result.go      what a result says and how it is written (slowdowns.go: what several pictures show of it)
 package run

@@ -76,7 +76,7 @@ type single struct {
 func (s *single) run(ctx context.Context) (r runResult, err error) {
 	defer func() {
 		if why := recover(); why != nil {
-			err = panickedWith(why)
+			err = build.Recovered(why, "photon/lab/run.(*single).run")
 		}
 	}()
 	if s.o.Testbed != nil {

@@ -73,8 +73,12 @@ func TestNodeHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, ask := range map[string]func() error{
-		"live": func() error { _, err := c.Live(context.Background(), 1); return err },
-		"show": func() error { _, _, err := c.Show(context.Background(), &show.Topics[0]); return err },
+		"live":  func() error { _, err := c.Live(context.Background(), 1); return err },
+		"show":  func() error { _, _, err := c.Show(context.Background(), &show.Topics[0]); return err },
+		"list":  func() error { _, err := c.ListFlows(context.Background(), 0); return err },
+		"stop":  func() error { _, err := c.StopFlows(context.Background(), []uint64{1}); return err },
+		"clear": func() error { _, err := c.ClearWatermarks(context.Background(), ""); return err },
+		"port":  func() error { _, err := c.SetPort(context.Background(), "sw0", true); return err },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -35,6 +35,13 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	return nil
 }
 
+// ask is call of what a node answers at once.
+func (c *Client) ask(ctx context.Context, method, path string, query url.Values, body, v any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return c.call(ctx, method, path, query, body, v)
+}
+
 // OrderFlows has an agent send flows.
 func (c *Client) OrderFlows(ctx context.Context, o node.FlowOrders) (ordered node.FlowsOrdered, err error) {
 	err = c.call(ctx, http.MethodPost, "/flows", nil, o, &ordered)
@@ -44,7 +51,7 @@ func (c *Client) OrderFlows(ctx context.Context, o node.FlowOrders) (ordered nod
 // StopFlows ends flows of an agent and returns how many had not ended.
 func (c *Client) StopFlows(ctx context.Context, ids []uint64) (int, error) {
 	var s socket.StoppedFlows
-	err := c.call(ctx, http.MethodPost, "/flows/stop", nil, socket.StopFlows{IDs: ids}, &s)
+	err := c.ask(ctx, http.MethodPost, "/flows/stop", nil, socket.StopFlows{IDs: ids}, &s)
 	return s.Stopped, err
 }
 
@@ -53,7 +60,8 @@ func (c *Client) ListFlows(ctx context.Context, after uint64) (all show.FlowList
 	var list []show.FlowStatus
 	for {
 		var page show.FlowList
-		if err := c.call(ctx, http.MethodGet, "/flows", url.Values{"after": {strconv.FormatUint(after, 10)}}, nil, &page); err != nil {
+		from := url.Values{"after": {strconv.FormatUint(after, 10)}}
+		if err := c.ask(ctx, http.MethodGet, "/flows", from, nil, &page); err != nil {
 			return all, err
 		}
 		all = page

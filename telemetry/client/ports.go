@@ -11,6 +11,8 @@ import (
 
 // SetPort has a switch shut a port, or open it, and returns what it says.
 func (c *Client) SetPort(ctx context.Context, port string, up bool) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	admin := "down"
 	if up {
 		admin = "up"
@@ -30,6 +32,8 @@ func (c *Client) RemovePort(ctx context.Context, port string) (string, error) {
 
 // ClearWatermarks resets the watermarks of a port, or of all if it is empty, and returns what the node says.
 func (c *Client) ClearWatermarks(ctx context.Context, port string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	return c.orderPort(ctx, "/clear/watermarks", url.Values{"port": {port}})
 }
 

@@ -34,15 +34,36 @@ type Writer struct {
 	samples  int
 	b        []byte
 	uptime   uint32
-	flows    map[uint32]uint32 // samples of a port, ever
-	counted  map[uint32]uint32
+	flows    map[uint32]source // by port
+	counted  map[uint32]source
+}
+
+// source is what samples of a kind and a port have in common.
+type source struct {
+	sequence uint32    // of the last one
+	counted  [2]uint64 // in it
+}
+
+// next numbers the next sample, from 1 on if something counts from the beginning: a collector would take the
+// difference for what has come since the last one (sFlow version 5, flow_sample and counters_sample).
+func next(of map[uint32]source, port uint32, counted ...uint64) uint32 {
+	s := of[port]
+	for i, n := range counted {
+		if n < s.counted[i] {
+			s.sequence = 0
+		}
+	}
+	s.sequence++
+	copy(s.counted[:], counted)
+	of[port] = s
+	return s.sequence
 }
 
 // Flow is a sampled frame.
 type Flow struct {
 	Port   uint32 // ifIndex of the port that received it
 	Every  uint32 // one frame in so many is sampled
-	Pool   uint32 // frames that might have been
+	Pool   uint64 // frames that might have been
 	Drops  uint32 // samples that were lost
 	Length int    // of the frame without FCS
 	Head   []byte
@@ -61,7 +82,7 @@ type Counters struct {
 // Begin begins a datagram, uptime milliseconds after the start of the switch.
 func (w *Writer) Begin(uptime uint32) {
 	if w.flows == nil {
-		w.flows, w.counted = map[uint32]uint32{}, map[uint32]uint32{}
+		w.flows, w.counted = map[uint32]source{}, map[uint32]source{}
 	}
 	w.uptime = uptime
 	w.head()
@@ -100,8 +121,8 @@ func (w *Writer) Flow(f *Flow) {
 	padded := (len(f.Head) + 3) &^ 3
 	record := 16 + padded
 	w.room(8 + 32 + 8 + record)
-	w.flows[f.Port]++
-	w.put(flowSample, uint32(32+8+record), w.flows[f.Port], f.Port, f.Every, f.Pool, f.Drops, f.Port, 0, 1)
+	w.put(flowSample, uint32(32+8+record), next(w.flows, f.Port, f.Pool), f.Port)
+	w.put(f.Every, uint32(f.Pool), f.Drops, f.Port, 0, 1)
 	w.put(rawHeader, uint32(record), ethernet, uint32(f.Length+fcs), fcs, uint32(len(f.Head)))
 	w.b = append(w.b, f.Head...)
 	w.b = append(w.b, make([]byte, padded-len(f.Head))...)
@@ -111,7 +132,6 @@ func (w *Writer) Flow(f *Flow) {
 func (w *Writer) Counters(c *Counters) {
 	const record = 88
 	w.room(8 + 12 + 8 + record)
-	w.counted[c.Port]++
 	status := uint32(0)
 	if c.Admin {
 		status |= 1
@@ -120,7 +140,8 @@ func (w *Writer) Counters(c *Counters) {
 		status |= 2
 	}
 	const unknown = 1<<32 - 1 // photon does not tell these apart
-	w.put(counters, 12+8+record, w.counted[c.Port], c.Port, 1, generic, record, c.Port, ethernetType)
+	w.put(counters, 12+8+record, next(w.counted, c.Port, c.InBytes, c.OutBytes), c.Port, 1)
+	w.put(generic, record, c.Port, ethernetType)
 	w.put64(c.Speed)
 	w.put(fullDuplex, status)
 	w.put64(c.InBytes)

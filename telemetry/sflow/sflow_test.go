@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,5 +79,41 @@ func TestDatagramsAreNotTooLong(t *testing.T) {
 		if n != uint32(i) {
 			t.Errorf("datagram %d has number %d", i, n)
 		}
+	}
+}
+
+// What counts from the beginning again, as a port whose sampling was off, or another port in its place, has its samples
+// numbered from the beginning, too (sFlow version 5, in the comments at flow_sample and counters_sample). The pool,
+// which is 32 bits there, does not by running over.
+func TestNumbersBeginAnewWithTheCounters(t *testing.T) {
+	var got []uint32
+	w := Writer{Agent: netip.MustParseAddr("10.0.0.1"), Send: func(b []byte) {
+		const head, typeAndLength = 28, 8
+		got = append(got, binary.BigEndian.Uint32(b[head+typeAndLength:]))
+	}}
+	for _, pool := range []uint64{100, 100, 1<<32 - 1, 1 << 32, 7, 8} {
+		for port := uint32(1); port <= 2; port++ {
+			if port == 1 || pool >= 100 {
+				w.Begin(0)
+				w.Flow(&Flow{Port: port, Every: 10, Pool: pool, Length: 60, Head: make([]byte, 60)})
+				w.End()
+			}
+		}
+	}
+	if want := []uint32{1, 1, 2, 2, 3, 3, 4, 4, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("samples of frames %v, want %v", got, want)
+	}
+	got = nil
+	for _, c := range []Counters{
+		{InBytes: 9, OutBytes: 9}, {InBytes: 9, OutBytes: 10}, {InBytes: 9, OutBytes: 1}, {InBytes: 8, OutBytes: 2},
+		{InBytes: 9, OutBytes: 2},
+	} {
+		w.Begin(0)
+		c.Port = 1
+		w.Counters(&c)
+		w.End()
+	}
+	if want := []uint32{1, 2, 1, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("counters %v, want %v", got, want)
 	}
 }
