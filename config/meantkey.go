@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -37,6 +38,16 @@ func meantKey(key, in string, into any) string {
 	default:
 		return fmt.Sprintf("is %q meant?", other)
 	}
+}
+
+// firstKey is the first key of the type called in, for an example; key if it has none of its own, as maps.
+func firstKey(in string, into any) (first string) {
+	eachKey(reflect.TypeOf(into), "", nil, func(name, _ string, t reflect.Type) {
+		if first == "" && t.String() == in {
+			first = name
+		}
+	})
+	return cmp.Or(first, "key")
 }
 
 // eachKey calls do with each key of a type and of the types within it, with where it stands and the type that has it.

@@ -263,5 +263,6 @@ func plain(message string, into any) string {
 	case strings.HasPrefix(to, "["):
 		return "a list belongs here ([a, b], or a line that begins with - for each)"
 	}
-	return "keys with values belong here (key: value, or {key: value})"
+	key := firstKey(to, into)
+	return fmt.Sprintf("keys with values belong here (%s: value, or {%[1]s: value})", key)
 }

@@ -60,6 +60,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"deep:\n- rate: 1bps\n- {rate: 1s}":    `x.yaml:3: rate "1s": unknown unit (write it like 10Mbps)`,
 		"on: maybe":                            `x.yaml:1: true or false belongs here`,
 		"count: 1\nnames: a":                   `x.yaml:2: a list belongs here ([a, b], or a line that begins with - for each)`,
+		"count: 1\nlist: [1KB]":                `x.yaml:2: keys with values belong here (size: value, or {size: value})`,
 		"names: [a]\ntimes: [1]":               `x.yaml:2: keys with values belong here (key: value, or {key: value})`,
 		"count: 1\nrate: *x":                   `x.yaml:2: unknown anchor 'x' referenced`,
 		"count: 1\n---\ncount: 2":              `x.yaml:2: a second document begins here, and a file has one`,

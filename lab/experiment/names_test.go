@@ -107,7 +107,7 @@ func TestNamesThatDoNotExist(t *testing.T) {
 		{"10Gbps", "10", `x.yaml:6: rate "10": the unit is missing (write it like 10Mbps)`},
 		{"10Gbps", "[1]", `x.yaml:6: a single value belongs here (in quotes if there is a colon in it)`},
 		{"{value: 97KB", "{valu: 97KB", `x.yaml:13: unknown key "valu": is "value" meant?`},
-		{"{kind: star, hosts: 3}", "star", `x.yaml:4: keys with values belong here (key: value, or {key: value})`},
+		{"{kind: star, hosts: 3}", "star", `x.yaml:4: keys with values belong here (kind: value, or {kind: value})`},
 	} {
 		text := strings.Replace(unsourced, c.from, c.to, 1)
 		if text == unsourced {
