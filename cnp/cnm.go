@@ -2,6 +2,7 @@ package cnp
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"photon/wire"
 )
@@ -19,6 +20,9 @@ type CNM struct {
 	FlowID   uint16   // of the CN-TAG
 }
 
+// mostFb is what six bits hold.
+const mostFb = 63
+
 // Lengths of the message, and of what precedes it at most.
 const (
 	cnmLen    = 24
@@ -28,8 +32,12 @@ const (
 // EncodeCNM writes a message to the source of the frame that begins with
 // sampled and was parsed into h, and returns its length. Its VLAN tag and its
 // CN-TAG come back to it. No part of the frame is encapsulated
-// (cpMinHeaderOctets 0, the default of the standard's MIB).
+// (cpMinHeaderOctets 0, the default of the standard's MIB). It panics if the
+// feedback has more than its six bits: 64 would be none.
 func EncodeCNM(b, sampled []byte, h *wire.Header, src wire.MAC, m CNM) int {
+	if m.QntzFb > mostFb {
+		panic(fmt.Sprintf("a sample has QntzFb %d (it is %d at most)", m.QntzFb, mostFb))
+	}
 	b = b[:MaxCNMLen]
 	clear(b)
 	h.Src.Put(b)
@@ -45,7 +53,7 @@ func EncodeCNM(b, sampled []byte, h *wire.Header, src wire.MAC, m CNM) int {
 	}
 	binary.BigEndian.PutUint16(b[at:], wire.TypeCNM)
 	p := b[at+2:]
-	binary.BigEndian.PutUint16(p, uint16(m.QntzFb)&0x3F) // version 0, reserved 0
+	binary.BigEndian.PutUint16(p, uint16(m.QntzFb)) // version 0, reserved 0
 	binary.BigEndian.PutUint64(p[2:], m.CPID)
 	binary.BigEndian.PutUint16(p[10:], uint16(m.QOffset))
 	binary.BigEndian.PutUint16(p[12:], uint16(m.QDelta))
@@ -66,7 +74,7 @@ func DecodeCNM(b []byte, h *wire.Header) (m CNM, err error) {
 	}
 	p := b[h.Payload:]
 	return CNM{
-		QntzFb: uint8(binary.BigEndian.Uint16(p) & 0x3F), CPID: binary.BigEndian.Uint64(p[2:]),
+		QntzFb: uint8(binary.BigEndian.Uint16(p) & mostFb), CPID: binary.BigEndian.Uint64(p[2:]),
 		QOffset: int16(binary.BigEndian.Uint16(p[10:])), QDelta: int16(binary.BigEndian.Uint16(p[12:])),
 		Priority: p[14] >> 5, Dst: wire.MACAt(p[16:]), Tagged: h.CNTagged, FlowID: h.FlowID,
 	}, nil

@@ -122,7 +122,7 @@ func TestCNMFieldsKeepToThemselves(t *testing.T) {
 	var h, back wire.Header
 	wire.Parse(sampled, &h)
 	b := make([]byte, MaxCNMLen)
-	n := EncodeCNM(b, sampled, &h, 1, CNM{QntzFb: 255, Priority: 255})
+	n := EncodeCNM(b, sampled, &h, 1, CNM{QntzFb: 63, Priority: 255})
 	if !bytes.Equal(b[14:16], []byte{0x00, 0x3F}) || !bytes.Equal(b[28:30], []byte{0xE0, 0x00}) {
 		t.Errorf("% x", b[14:30])
 	}

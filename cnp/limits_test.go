@@ -157,3 +157,28 @@ func TestElasticTellsTheSame(t *testing.T) {
 		}
 	})
 }
+
+// What has no place in a message is a mistake of the point that says it, and would be read as something else: DSCPs
+// have the bits beside the ECN codepoint, and of the feedback 64 only the lower six are sent.
+func TestMessagesHoldWhatIsSaid(t *testing.T) {
+	var b [MaxLen + MaxCNMLen]byte
+	sampled := make([]byte, 64)
+	says := func(do func()) (said any) {
+		defer func() { said = recover() }()
+		do()
+		return nil
+	}
+	for v := range 256 {
+		n := uint8(v)
+		said := says(func() {
+			Encode(b[:], wire.RoCE{Src: wire.IPv4(1, 2, 3, 4), Dst: wire.IPv4(1, 2, 3, 5)}, 7, Notice{ECN: n})
+		})
+		if (said != nil) != (v > 3) {
+			t.Errorf("codepoint %d: %v", v, said)
+		}
+		said = says(func() { EncodeCNM(b[:], sampled, &wire.Header{}, 1, CNM{QntzFb: n}) })
+		if (said != nil) != (v > 63) {
+			t.Errorf("feedback %d: %v", v, said)
+		}
+	}
+}

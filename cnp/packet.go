@@ -3,6 +3,7 @@ package cnp
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"photon/wire"
 )
@@ -34,8 +35,12 @@ var (
 )
 
 // Encode writes a CNP for queue pair destQP into b, at least MaxLen bytes, and
-// returns its length. The ECN field of to.TOS is replaced by the notice's.
+// returns its length. The ECN field of to.TOS is replaced by the notice's. It panics if that is no codepoint, of which
+// there are four: the other bits would be another DSCP.
 func Encode(b []byte, to wire.RoCE, destQP uint32, n Notice) int {
+	if n.ECN > wire.CE {
+		panic(fmt.Sprintf("a notice has ECN codepoint %d (they are 0 to 3)", n.ECN))
+	}
 	to.TOS = to.TOS&^3 | n.ECN
 	bth := to.Encode(b, payloadLen)
 	b = b[:bth+payloadLen]
