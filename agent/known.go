@@ -34,28 +34,36 @@ func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)
 // flows displace each other's. They take 16 bytes of a host, so that what it needs of them is in one line of the cache.
 type slots struct {
 	first *uint16
-	last  uint16 // their number less one: 7, 15 and so on
+	shift uint8 // of a hash, to a place
 }
 
-const leastSlots = 8
+const (
+	leastSlots = 8
+	mostSlots  = math.MaxUint16 + 1
+)
 
-func newSlots(n int) slots { return slots{&make([]uint16, n)[0], uint16(n - 1)} }
+// newSlots makes a number of places, a power of two.
+func newSlots(n int) slots { return slots{&make([]uint16, n)[0], uint8(65 - bits.Len(uint(n)))} }
 
-// of is the guess for a key.
+func (s *slots) len() int { return 1 << (64 - s.shift) }
+
+// of is the guess for a key. Addresses and numbers of queue pairs mostly follow each other: multiplied once, those of many
+// hosts fall on few places.
 func (s *slots) of(k shortKey) *uint16 {
-	return (*uint16)(unsafe.Add(unsafe.Pointer(s.first), 2*uintptr(k.hash()&s.last)))
+	const golden = 0x9E3779B97F4A7C15
+	x := uint64(k) * golden
+	x = (x ^ x>>32) * golden
+	return (*uint16)(unsafe.Add(unsafe.Pointer(s.first), 2*(x>>(s.shift&63))))
 }
-
-func (k shortKey) hash() uint16 { return uint16(uint64(k) * 0x9E3779B97F4A7C15 >> 48) }
 
 // put remembers a flow's slot. Slots are given out from 0 on, so it says how many flows there are. What was remembered is
 // forgotten when there are more.
 func (s *slots) put(k shortKey, slot int) {
-	if slot > math.MaxUint16 {
+	if slot >= mostSlots {
 		return
 	}
-	if n := 1 << bits.Len(uint(2*slot)); n > int(s.last)+1 && s.last < math.MaxUint16 {
-		*s = newSlots(min(n, math.MaxUint16+1))
+	if n := min(1<<bits.Len(uint(2*slot)), mostSlots); n > s.len() {
+		*s = newSlots(n)
 	}
 	*s.of(k) = uint16(slot)
 }

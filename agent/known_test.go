@@ -31,8 +31,8 @@ func (e *end) forget() {
 		return
 	}
 	for _, s := range []*slots{&e.h.receivedSlots, &e.h.sentSlots} {
-		for i := range int(s.last) + 1 {
-			unsafe.Slice(s.first, int(s.last)+1)[i] = 1<<16 - 1
+		for i := range unsafe.Slice(s.first, s.len()) {
+			unsafe.Slice(s.first, s.len())[i] = 1<<16 - 1
 		}
 	}
 	e.h.ackHeadsSent, e.h.ackHeadsTaken = nil, nil
@@ -278,4 +278,36 @@ func keyAt(b []byte) shortKey {
 	}
 	q := (*wire.Headers)(b)
 	return newShortKey(q.Src4(), q.BTH().DestQP())
+}
+
+// However many flows a host has, it finds most of them where it guesses, whether each comes from another host or all from
+// one.
+func TestMostFlowsAreGuessed(t *testing.T) {
+	for what, key := range map[string]func(i int) shortKey{
+		"hosts":       func(i int) shortKey { return newShortKey(le32([]byte{10, 0, byte(i >> 8), byte(i)}), 7) },
+		"queue pairs": func(i int) shortKey { return newShortKey(le32([]byte{10, 0, 0, 1}), uint32(i)) },
+	} {
+		for _, n := range []int{1, 4, 16, 128, 1000, 10_000, 30_000} {
+			s := newSlots(leastSlots)
+			for range 2 { // they have grown by the second packets
+				for i := range n {
+					s.put(key(i), i)
+				}
+			}
+			right := 0
+			for i := range n {
+				if int(*s.of(key(i))) == i {
+					right++
+				}
+			}
+			if right < n*2/3 {
+				t.Errorf("%s: %d of %d", what, right, n)
+			}
+		}
+		s := newSlots(leastSlots)
+		s.put(key(1), 1<<16) // more than a guess holds
+		if got := *s.of(key(1)); got != 0 {
+			t.Errorf("%s: slot %d", what, got)
+		}
+	}
 }
