@@ -21,9 +21,12 @@ type Port struct {
 	known        uint8  // the peer has said what it sent
 	advertiseNow uint8  // a packet to the peer is due at once
 	frozen       bool   // by Hold
+	changed      uint8  // lanes of which urgent is to be asked again
+	pressing     uint8  // the others for which it said yes
 	longest      uint16 // packet there may be, in blocks
 	step         uint16 // Config.Update, in blocks
 	period       units.Time
+	soonest      units.Time // that the period of a lane ends
 	lane         [Lanes]lane
 	count        Counters
 	scratch      [Lanes]Packet
@@ -80,6 +83,9 @@ func (p *Port) Begin(now units.Time) {
 		l.sent, l.limit, l.received, l.advertised, l.due = 0, 0, 0, 0, now
 		p.want(now, i)
 	}
+	if p.changed, p.soonest = p.lanes, now; p.lanes == 0 {
+		p.soonest = units.Never
+	}
 }
 
 // Blocks is how many blocks a frame of length bytes takes.
@@ -131,6 +137,7 @@ func (p *Port) Process(now units.Time, f *Packet) (on uint8) {
 		return 0
 	}
 	p.count.Received++
+	p.changed |= bit
 	l := &p.lane[i]
 	if p.known&bit == 0 {
 		p.known |= bit
@@ -156,15 +163,17 @@ func (p *Port) Process(now units.Time, f *Packet) (on uint8) {
 func (p *Port) CountReceived(i int, n uint16) {
 	l := &p.lane[i&7]
 	l.received = (l.received + n) & wrap
+	p.changed |= 1 << (i & 7)
 }
 
 // SetBuffered sets how many bytes of a lane are buffered now, in whole blocks.
 func (p *Port) SetBuffered(i int, bytes units.Size) {
 	p.lane[i&7].free = max(0, p.config.capacity()-int64(bytes/Block))
+	p.changed |= 1 << (i & 7)
 }
 
 // StopPeer stops giving credits to the peer, or resumes it.
-func (p *Port) StopPeer(frozen bool) { p.frozen = frozen }
+func (p *Port) StopPeer(frozen bool) { p.frozen, p.changed = frozen, p.lanes }
 
 // grant is the FCCL that could be advertised now.
 func (p *Port) grant(l *lane) uint16 {
@@ -197,15 +206,16 @@ func (p *Port) urgent(i int) bool {
 
 // Due is when a flow control packet is due: now, at the end of a period, or Never.
 func (p *Port) Due(now units.Time) units.Time {
-	next := units.Never
-	for rest := p.lanes; rest != 0; rest &= rest - 1 {
+	for rest := p.changed & p.lanes; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros8(rest)
-		if p.urgent(i) {
-			return now
+		if p.pressing &^= 1 << i; p.urgent(i) {
+			p.pressing |= 1 << i
 		}
-		next = min(next, p.lane[i].due)
 	}
-	return max(now, next)
+	if p.changed = 0; p.pressing != 0 {
+		return now
+	}
+	return max(now, p.soonest)
 }
 
 // Poll appends to list the packets that are due at now. The caller sends them.
@@ -221,6 +231,10 @@ func (p *Port) Poll(now units.Time, list []Packet) []Packet {
 		p.advertiseNow &^= 1 << i
 		p.count.Sent++
 		list = append(list, Packet{Init: p.known>>i&1 == 0, Lane: uint8(i), Sent: l.sent, Limit: l.advertised})
+	}
+	p.changed, p.soonest = p.lanes, units.Never
+	for rest := p.lanes; rest != 0; rest &= rest - 1 {
+		p.soonest = min(p.soonest, p.lane[bits.TrailingZeros8(rest)].due)
 	}
 	return list
 }
@@ -275,6 +289,7 @@ func (p *Port) Counters(now units.Time) Counters {
 
 // Rebase implements units.Rebaser.
 func (p *Port) Rebase(by units.Time) {
+	p.soonest.Rebase(by)
 	for i := range p.lane {
 		l := &p.lane[i]
 		l.due.Rebase(by)

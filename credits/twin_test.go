@@ -153,6 +153,16 @@ func TestPortsAreTheirTwin(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
+				for _, q := range []*Port{a, b} {
+					due := q.Due(now)
+					trial := *q
+					if list := trial.Poll(now, nil); (len(list) > 0) != (due == now) {
+						t.Fatalf("due at %v, and at %v there is to say %v", due, now, list)
+					}
+					if trial = *q; due != units.Never && len(trial.Poll(due, nil)) == 0 {
+						t.Fatalf("nothing is to say at %v, when it is due", due)
+					}
+				}
 				few := max(0, w.told-w.received) < int64(b.Blocks(longest))
 				if stopped := b.PeerStopped() != 0; stopped != few {
 					t.Fatalf("the peer may send %d blocks, and the longest packet has %d: stopped %v",

@@ -59,7 +59,7 @@ var (
 // Serve implements Server.
 func (s *Switch) Serve(now units.Time, port int, f *fabric.Frame) (sent bool, next units.Time) {
 	p := &s.ports[port]
-	if ready := p.waiting &^ p.halted; ready != 0 && p.usual(now) && !s.credited { // what Transmit and Next would do
+	if ready := p.waiting &^ p.halted; ready != 0 && p.usual(now) { // what Transmit and Next would do
 		s.dequeueOne(now, p, uint8(7-bits.LeadingZeros8(ready)), f)
 		if p.waiting&^p.halted != 0 {
 			return true, now
@@ -73,7 +73,8 @@ func (s *Switch) Serve(now units.Time, port int, f *fabric.Frame) (sent bool, ne
 // usual reports that a port has nothing to do now but to send what waits, by strict priority.
 func (p *switchPort) usual(now units.Time) bool {
 	return now < p.attend && now < p.timerAt && p.shaped|p.weighted|p.outs == 0 &&
-		(p.ingress.Quiet() || p.ingress.Next(now) > now) && (p.notifies == 0 || p.nextNotice() > now)
+		(p.ingress.Quiet() || p.ingress.Next(now) > now) && (p.notifies == 0 || p.nextNotice() > now) &&
+		(p.credits == nil || p.credits.Due(now) > now)
 }
 
 // dequeue takes frames of one queue, as many as lie in a row, fit, and are within a budget of bytes on
@@ -118,11 +119,14 @@ func (s *Switch) dequeue(now units.Time, p *switchPort, prio uint8, burst []fabr
 	return len(burst)
 }
 
-// dequeueOne is dequeue of one frame, by strict priority and without credits.
+// dequeueOne is dequeue of one frame, by strict priority. If its lane has credits, it has them for this frame.
 func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *fabric.Frame) {
 	q, w := &p.queues[prio], p.worker
 	f.Copy(&q.head.frames[q.first])
 	length := units.Size(uint16(f.Words()[0] >> 32))
+	if p.credits != nil {
+		p.pay(now, prio, unsafe.Slice(f, 1))
+	}
 	if p.points[prio].cp != nil || !p.judges(f) {
 		p.mark(now, prio, unsafe.Slice(f, 1))
 	}
@@ -140,7 +144,7 @@ func (s *Switch) dequeueOne(now units.Time, p *switchPort, prio uint8, f *fabric
 	in, flag := uint16(what>>32), fabric.Flag(what>>56)
 	cost := s.cost(uint16(length))
 	own := in != ownFrame && (w.outboxes == nil || int(s.owner[in]) == w.number)
-	if flag&fabric.Lossless == 0 || !own || !s.ports[in].ingress.ReleaseFast(prio, cost) {
+	if flag&fabric.Lossless == 0 || !own || s.credited || !s.ports[in].ingress.ReleaseFast(prio, cost) {
 		s.release(now, w, p, f)
 	} else if s.pausing != 0 && s.pool.Awaited() {
 		s.wakePausing(now)
