@@ -163,12 +163,12 @@ type Host struct {
 	peers         []peer
 	np            cnp.NP // of config
 	ip4           uint64 // of config, as it lies in frames; notIPv4
-	receivedSlots slots
+	receivedSlots guesses
 
 	lanes [pfc.Classes]lane // of priorities; see lane
 
 	flows     []flow
-	sentSlots slots
+	sentSlots guesses
 	egress    pfc.Egress // its first bytes end the line
 
 	config  Config
@@ -297,7 +297,7 @@ func New(c Config, env *fabric.Env) (*Host, error) {
 		config: c, env: env, egress: pfc.NewEgress(c.Lossless, c.Link.Rate), acks: newAckQueue(c.Carry.Ack || c.Selective != nil),
 		cnpPrio: c.DSCP[c.ControlDSCP], ackPrio: c.DSCP[c.AckDSCP], dataPrio: c.DSCP[c.DataDSCP], dataDSCP: c.DataDSCP,
 		payload: int32(c.Payload), overhead: int16(c.Link.WireBytes(0)), ip4: notIPv4,
-		receivedSlots: newSlots(leastSlots), sentSlots: newSlots(leastSlots),
+		receivedSlots: newGuesses(leastGuesses), sentSlots: newGuesses(leastGuesses),
 		seldom: &seldom{stats: fabric.Stats{Ports: make([]fabric.PortStats, 1)}, shared: map[uint32]*sharedRP{}},
 	}
 	for prio := range h.stats.Ports[0].LostAt {

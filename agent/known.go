@@ -30,42 +30,42 @@ func (k peerKey) short() shortKey {
 
 func newShortKey(ip, qp uint32) shortKey { return shortKey(1)<<63 | shortKey(qp)<<32 | shortKey(ip) }
 
-// slots are where flows were found last, by a hash of their keys: guesses. There are twice as many as flows, so that few
-// flows displace each other's. They take 16 bytes of a host, so that what it needs of them is in one line of the cache.
-type slots struct {
+// guesses are the slots in which flows were found last, by a hash of their keys. There are twice as many as flows, so
+// that few flows displace each other's. They take 16 bytes of a host, whose lines of the cache are full.
+type guesses struct {
 	first *uint16
 	shift uint8 // of a hash, to a place
 }
 
 const (
-	leastSlots = 8
-	mostSlots  = math.MaxUint16 + 1
+	leastGuesses = 8
+	mostGuesses  = math.MaxUint16 + 1
 )
 
-// newSlots makes a number of places, a power of two.
-func newSlots(n int) slots { return slots{&make([]uint16, n)[0], uint8(65 - bits.Len(uint(n)))} }
+// newGuesses makes room for a number of guesses, a power of two.
+func newGuesses(n int) guesses { return guesses{&make([]uint16, n)[0], uint8(65 - bits.Len(uint(n)))} }
 
-func (s *slots) len() int { return 1 << (64 - s.shift) }
+func (g *guesses) len() int { return 1 << (64 - g.shift) }
 
-// of is the guess for a key. Addresses and numbers of queue pairs mostly follow each other: multiplied once, those of many
-// hosts fall on few places.
-func (s *slots) of(k shortKey) *uint16 {
+// of is the guess for a key. Addresses and numbers of queue pairs mostly follow each other: multiplied once, those of
+// many hosts fall on few places.
+func (g *guesses) of(k shortKey) *uint16 {
 	const golden = 0x9E3779B97F4A7C15
 	x := uint64(k) * golden
 	x = (x ^ x>>32) * golden
-	return (*uint16)(unsafe.Add(unsafe.Pointer(s.first), 2*(x>>(s.shift&63))))
+	return (*uint16)(unsafe.Add(unsafe.Pointer(g.first), 2*(x>>(g.shift&63))))
 }
 
-// put remembers a flow's slot. Slots are given out from 0 on, so it says how many flows there are. What was remembered is
-// forgotten when there are more.
-func (s *slots) put(k shortKey, slot int) {
-	if slot >= mostSlots {
+// put remembers a flow's slot. Slots are given out from 0 on, so it says how many flows there are. When there are more
+// than there is room for, what was remembered is forgotten.
+func (g *guesses) put(k shortKey, slot int) {
+	if slot >= mostGuesses {
 		return
 	}
-	if n := min(1<<bits.Len(uint(2*slot)), mostSlots); n > s.len() {
-		*s = newSlots(n)
+	if n := min(1<<bits.Len(uint(2*slot)), mostGuesses); n > g.len() {
+		*g = newGuesses(n)
 	}
-	*s.of(k) = uint16(slot)
+	*g.of(k) = uint16(slot)
 }
 
 const bthAt = wire.HeadersLen - wire.BTHLen

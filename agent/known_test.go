@@ -30,9 +30,10 @@ func (e *end) forget() {
 	if e.shortcuts {
 		return
 	}
-	for _, s := range []*slots{&e.h.receivedSlots, &e.h.sentSlots} {
-		for i := range unsafe.Slice(s.first, s.len()) {
-			unsafe.Slice(s.first, s.len())[i] = 1<<16 - 1
+	for _, g := range []*guesses{&e.h.receivedSlots, &e.h.sentSlots} {
+		all := unsafe.Slice(g.first, g.len())
+		for i := range all {
+			all[i] = 1<<16 - 1
 		}
 	}
 	e.h.ackHeadsSent, e.h.ackHeadsTaken = nil, nil
@@ -188,7 +189,8 @@ func TestKnownIsAsAny(t *testing.T) {
 					}
 				}
 				if key != 0 {
-					if slot := *short.h.receivedSlots.of(key); int(slot) < len(short.h.peers) && short.h.peers[slot].key == key {
+					slot := int(*short.h.receivedSlots.of(key))
+					if slot < len(short.h.peers) && short.h.peers[slot].key == key {
 						known++
 						if carry.Tag {
 							tagged++
@@ -280,23 +282,23 @@ func keyAt(b []byte) shortKey {
 	return newShortKey(q.Src4(), q.BTH().DestQP())
 }
 
-// However many flows a host has, it finds most of them where it guesses, whether each comes from another host or all from
-// one.
+// However many flows a host has, it finds most of them where it guesses, whether each comes from another host or all
+// from one.
 func TestMostFlowsAreGuessed(t *testing.T) {
 	for what, key := range map[string]func(i int) shortKey{
 		"hosts":       func(i int) shortKey { return newShortKey(le32([]byte{10, 0, byte(i >> 8), byte(i)}), 7) },
 		"queue pairs": func(i int) shortKey { return newShortKey(le32([]byte{10, 0, 0, 1}), uint32(i)) },
 	} {
 		for _, n := range []int{1, 4, 16, 128, 1000, 10_000, 30_000} {
-			s := newSlots(leastSlots)
+			g := newGuesses(leastGuesses)
 			for range 2 { // they have grown by the second packets
 				for i := range n {
-					s.put(key(i), i)
+					g.put(key(i), i)
 				}
 			}
 			right := 0
 			for i := range n {
-				if int(*s.of(key(i))) == i {
+				if int(*g.of(key(i))) == i {
 					right++
 				}
 			}
@@ -304,9 +306,9 @@ func TestMostFlowsAreGuessed(t *testing.T) {
 				t.Errorf("%s: %d of %d", what, right, n)
 			}
 		}
-		s := newSlots(leastSlots)
-		s.put(key(1), 1<<16) // more than a guess holds
-		if got := *s.of(key(1)); got != 0 {
+		g := newGuesses(leastGuesses)
+		g.put(key(1), 1<<16) // more than a guess holds
+		if got := *g.of(key(1)); got != 0 {
 			t.Errorf("%s: slot %d", what, got)
 		}
 	}

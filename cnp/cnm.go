@@ -20,7 +20,7 @@ type CNM struct {
 	FlowID   uint16   // of the CN-TAG
 }
 
-// mostFb is what six bits hold.
+// mostFb is the largest feedback: it has six bits.
 const mostFb = 63
 
 // Lengths of the message, and of what precedes it at most.

@@ -263,6 +263,5 @@ func plain(message string, into any) string {
 	case strings.HasPrefix(to, "["):
 		return "a list belongs here ([a, b], or a line that begins with - for each)"
 	}
-	key := firstKey(to, into)
-	return fmt.Sprintf("keys with values belong here (%s: value, or {%[1]s: value})", key)
+	return fmt.Sprintf("keys with values belong here (%s: value, or {%[1]s: value})", firstKey(to, into))
 }

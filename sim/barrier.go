@@ -43,8 +43,8 @@ func (b *barrier) wait(others []*exchange) time.Duration {
 	return s.end()
 }
 
-// alone calls a function in the first part while all others wait, unless it has portions for them (SideBySide). That wait says
-// nothing about the load of the parts.
+// alone calls a function in the first part while all others wait, unless it has portions for them (SideBySide). That
+// wait says nothing about the load of the parts.
 func (w *World) alone(p *part, do func()) {
 	b := &w.parallel.barrier
 	b.wait(p.exchange.all) // all parts have read what the first is about to change

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -12,37 +14,61 @@ import (
 	"time"
 )
 
-// A second Ctrl-C ends a command that does not heed the first, as one that waits for a file or runs a scheme without
-// end.
-func TestSecondInterruptEnds(t *testing.T) {
+// reader is a photon that reads a file, and waits for what is never written.
+type reader struct {
+	*exec.Cmd
+	said  *bytes.Buffer
+	ended chan error
+}
+
+// startReader starts one, and returns when it reads.
+func startReader(t *testing.T) *reader {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience)
-	defer stop()
+	t.Cleanup(stop)
 	pipe := filepath.Join(t.TempDir(), "experiment.yaml")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, said := photon(ctx, nil, "check", pipe)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
+	r := &reader{ended: make(chan error, 1)}
+	if r.Cmd, r.said = photon(ctx, nil, "check", pipe); r.Start() != nil {
+		t.Fatal("photon does not start")
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	var writer *os.File // once there is one photon reads, and waits for what is never written
-	for writer == nil {
-		writer, _ = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	go func() { r.ended <- r.Wait() }()
+	for {
+		if writer, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // it reads
+			t.Cleanup(func() { writer.Close() })
+			return r
+		}
 		select {
-		case err := <-ended:
-			t.Fatalf("it does not read the file: %v\n%s", err, said)
+		case err := <-r.ended:
+			t.Fatalf("it does not read the file: %v\n%s", err, r.said)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	defer writer.Close()
+}
+
+// endedBy reports which signal ended it; 0: none did.
+func (r *reader) endedBy() syscall.Signal {
+	if s, ok := r.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return s.Signal()
+	}
+	return 0
+}
+
+// A second Ctrl-C ends a command that does not heed the first, as one that waits for a file or runs a scheme without
+// end.
+func TestSecondInterruptEnds(t *testing.T) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGINT) // in a script's background, programs that the tests start would ignore it
+	defer signal.Stop(caught)
+	r := startReader(t)
 	for {
-		_ = c.Process.Signal(syscall.SIGINT) // it may have ended
+		_ = r.Process.Signal(syscall.SIGINT) // it may have ended
 		select {
-		case <-ended:
-			if s, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGINT {
-				t.Errorf("it ended with %v\n%s", c.ProcessState, said)
+		case <-r.ended:
+			if r.endedBy() != syscall.SIGINT {
+				t.Errorf("it ended with %v\n%s", r.ProcessState, r.said)
 			}
 			return
 		case <-time.After(20 * time.Millisecond):
@@ -54,30 +80,16 @@ func TestSecondInterruptEnds(t *testing.T) {
 // RestartPreventExitStatus). SIGABRT is what systemd sends to a switch that hangs, SIGSEGV what broken code gets.
 func TestCrashesAreNoMistakes(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGABRT, syscall.SIGSEGV} {
-		ctx, stop := context.WithTimeout(t.Context(), patience)
-		defer stop()
-		pipe := filepath.Join(t.TempDir(), "experiment.yaml")
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		r := startReader(t)
+		if err := r.Process.Signal(s); err != nil {
 			t.Fatal(err)
 		}
-		c, said := photon(ctx, nil, "check", pipe)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
+		<-r.ended
+		if by := r.endedBy(); by == 0 || by == syscall.SIGKILL { // which a test that waits too long sends
+			t.Errorf("after %v: it ended with %v", s, r.ProcessState)
 		}
-		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once there is one photon reads, and waits for more
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer writer.Close()
-		if err := c.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-		_ = c.Wait() // by a signal
-		if end, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || !end.Signaled() || ctx.Err() != nil {
-			t.Errorf("after %v: it ended with %v", s, c.ProcessState)
-		}
-		if all := fmt.Sprint(said); !strings.Contains(all, "goroutine ") {
-			t.Errorf("after %v it said nothing of where it was: %q", s, all)
+		if !strings.Contains(r.said.String(), "goroutine ") {
+			t.Errorf("after %v it said nothing of where it was: %q", s, r.said)
 		}
 	}
 }
@@ -124,26 +136,11 @@ func TestHangupEnds(t *testing.T) {
 
 // What only reads ends at once, wherever it is.
 func TestAReaderEndsAtOnce(t *testing.T) {
-	ctx, stop := context.WithTimeout(t.Context(), patience)
-	defer stop()
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	r := startReader(t)
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	c, said := photon(ctx, nil, "check", pipe)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when it reads, and then it waits for what nobody writes
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	_ = c.Wait()
-	if s := c.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGTERM {
-		t.Errorf("photon check ended with %v: %s", c.ProcessState, said)
+	if <-r.ended; r.endedBy() != syscall.SIGTERM {
+		t.Errorf("photon check ended with %v: %s", r.ProcessState, r.said)
 	}
 }

@@ -20,7 +20,8 @@ func TestASleepThatTheKernelMakesLongerIsAGap(t *testing.T) {
 	n := testnet.New(t, "sw")
 	testnet.Veth(t, n, "s0", n, "s1")
 	file := filepath.Join(t.TempDir(), "switch.yaml")
-	text := "ports:\n- device: net_af_packet0,iface=s0\n- device: net_af_packet1,iface=s1\nrate: 1Gbps\nadmin: off\ndpdk: {sleep: 10ms}\n"
+	text := "ports:\n- device: net_af_packet0,iface=s0\n- device: net_af_packet1,iface=s1\n" +
+		"rate: 1Gbps\nadmin: off\ndpdk: {sleep: 10ms}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +42,7 @@ func TestASleepThatTheKernelMakesLongerIsAGap(t *testing.T) {
 	within(t, func() bool { return time.Since(stood) > beyond }, func() string { return "time does not pass" })
 	least := time.Since(stood) - 20*time.Millisecond // what may have been left of the sleep, and as much again
 	signal(syscall.SIGCONT)
-	within(t, func() bool {
-		return sum(p.metrics(), "photon_worker_poll_gap_max_seconds") >= least.Seconds()
-	}, func() string {
-		return fmt.Sprintf("it stood for %v, and tells of %v s", least, sum(p.metrics(), "photon_worker_poll_gap_max_seconds"))
-	})
+	gap := func() float64 { return sum(p.metrics(), "photon_worker_poll_gap_max_seconds") }
+	within(t, func() bool { return gap() >= least.Seconds() },
+		func() string { return fmt.Sprintf("it stood for %v, and tells of %v s", least, gap()) })
 }

@@ -338,8 +338,8 @@ func TestPFCFramesAsStandard(t *testing.T) {
 	}
 }
 
-// A frame of each DSCP, of eight a priority, with all code points of ECN in each; a marked one differs in the code point
-// and the checksum alone.
+// A frame of each DSCP, of eight a priority, with all code points of ECN in each; a marked one differs in the code
+// point and the checksum alone.
 func TestFramesOfEachDSCP(t *testing.T) {
 	seen := map[[2]int]int{}
 	for i, f := range dscpFrames(1, 2, 7) {

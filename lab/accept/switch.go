@@ -141,7 +141,9 @@ func (p *Plan) marking(ctx context.Context, r *report, b *bench, from, to int) e
 	)
 	empty := b.quiet(ctx, to, emptyStream, n)
 	if err := r.add(Step{
-		Name: "marking", Port: p.Cables[to].Switch.V, Asserts: "frames that leave no queue behind are not marked", Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n), Verdict: verdict(empty.n == n && empty.marked == 0),
+		Name: "marking", Port: p.Cables[to].Switch.V, Asserts: "frames that leave no queue behind are not marked",
+		Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n),
+		Verdict:  verdict(empty.n == n && empty.marked == 0),
 	}); err != nil {
 		return err
 	}
