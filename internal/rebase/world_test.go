@@ -41,7 +41,19 @@ type world struct {
 	ends  []*end
 	nodes []fabric.Node
 	envs  []*fabric.Env
-	seen  []string // what arrived, where and when
+	seen  []arrival
+}
+
+// arrival is a frame that came, where and when.
+type arrival struct {
+	who    int
+	at     units.Time
+	length uint16
+	header string
+}
+
+func (a arrival) String() string {
+	return fmt.Sprintf("%d at %d: %d bytes %x", a.who, a.at, a.length, a.header)
 }
 
 var link = fabric.Link{Rate: rate, Delay: 2 * us}
@@ -103,7 +115,7 @@ func (w *world) run(until units.Time) {
 
 func (w *world) arrive(who int, f fabric.Frame) {
 	e := w.ends[who]
-	w.seen = append(w.seen, fmt.Sprintf("%d at %d: %d bytes %x", who, w.now+w.laps, f.Len, w.pool.Header(f)))
+	w.seen = append(w.seen, arrival{who, w.now + w.laps, f.Len, string(w.pool.Header(f))})
 	if e.node == nil {
 		w.pool.Free(f)
 		return

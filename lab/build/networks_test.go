@@ -428,7 +428,7 @@ func (c *randomNetwork) go_(n *Network, w *sim.World) error {
 			n.Hosts[f.From].StopFlow(w.Now(), int(f.Slot))
 		}
 	}
-	return w.Run(ctx, w.Now()+units.Second)
+	return w.Run(ctx, w.Now()+200*units.Millisecond) // hosts send again after 67 ms
 }
 
 // judge says what was promised and not kept.

@@ -71,7 +71,7 @@ func TestRandomFlowsEnd(t *testing.T) {
 		w.p("measure:\n  sample: 10ms\n  metrics:")
 		w.p("    - {name: open, do: unfinished}\n    - {name: dead, do: deadlocked, hold: 50ms}")
 		open := 0.0
-		for _, duration := range []string{"1s", "100s"} { // some are slow, whose rates have become small
+		for _, duration := range []string{"100ms", "1s", "100s"} { // some are slow, whose rates have become small
 			text := strings.Replace(w.String(), "duration: 1s", "duration: "+duration, 1)
 			r := runRandom(t, readRandom(t, text), text, 1, nil)
 			if open = *r.metrics["open"]; open == 0 || *r.metrics["dead"] > 0 {
