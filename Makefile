@@ -21,12 +21,15 @@ build: setup
 	go build -tags dpdk -ldflags "-X main.commit=$(COMMIT)" -o bin/photon ./cmd/photon
 
 # Long runs of one goroutine each: traces and metrics of every scheme, the same with a clock that is set back; known
-# results, and those of another simulator; what runs of many flows keep, what a sweep makes of the catalogue, and what is
-# built by another go. They have nothing to race with, and nothing of DPDK.
-TRACES = TestGoldenTraces|TestLookingChangesNothing|TestMetricsAgainstFrames|TestNothingChangesWhenTheClock
+# results, and those of another simulator; networks in one part, claims that are judged; what runs of many flows keep,
+# what a sweep makes of the catalogue, and what is built by another go. They have nothing to race with, and nothing of
+# DPDK.
+TRACES = TestGoldenTraces|TestLookingChangesNothing|TestMetricsAgainstFrames|Test(NothingChanges|Traffic)WhenTheClock
 RESULTS = TestAFlowAloneHasTheLine|TestKnown|TestNICsShareABottleneck|TestNICsUnderRoundTripTimes|TestSlowdownsAgainst
-OTHERS = TestAddAScheme|TestMemoryDoesNotGrow|TestTasksOfTheCatalogue
-ALONE = ^($(TRACES)|$(RESULTS)|$(OTHERS))|^TestIncastLosesNothing$$/^fat
+NETWORKS = TestEverySchemeBehindNICs|TestWithoutLossless|TestRoutesConverge|TestFlowsOverManyPaths|TestWeightedPaths|TestCollectivesTake
+CLAIMS = TestMergedTally|TestEveryClaimMay|TestNoneIsNone|TestJudgeAgainst
+OTHERS = TestAddAScheme|TestATableHolds|TestMemoryDoesNotGrow|TestTasksOfTheCatalogue
+ALONE = ^($(TRACES)|$(RESULTS)|$(NETWORKS)|$(CLAIMS)|$(OTHERS))|^TestIncastLosesNothing$$/^fat
 
 # For the race detector, what starts no goroutines besides: questions to each experiment of the catalogue, and scripts
 # that run photon for one small thing after the other. Those named replay, sweep, hpcc and runcapture run many at once.
