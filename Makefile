@@ -26,10 +26,11 @@ build: setup
 # DPDK.
 TRACES = TestGoldenTraces|TestLookingChangesNothing|TestMetricsAgainstFrames|Test(NothingChanges|Traffic)WhenTheClock
 RESULTS = TestAFlowAloneHasTheLine|TestKnown|TestNICsShareABottleneck|TestNICsUnderRoundTripTimes|TestSlowdownsAgainst
-NETWORKS = TestEverySchemeBehindNICs|TestWithoutLossless|TestRoutesConverge|TestFlowsOverManyPaths|TestWeightedPaths|TestCollectivesTake
+NETWORKS = TestEverySchemeBehindNICs|TestWithoutLossless|TestCollectivesTake
+PATHS = TestRoutesConverge|TestFlowsOverManyPaths|TestWeightedPaths|TestWaysAre
 CLAIMS = TestMergedTally|TestEveryClaimMay|TestNoneIsNone|TestJudgeAgainst
 OTHERS = TestAddAScheme|TestATableHolds|TestMemoryDoesNotGrow|TestTasksOfTheCatalogue
-ALONE = ^($(TRACES)|$(RESULTS)|$(NETWORKS)|$(CLAIMS)|$(OTHERS))|^TestIncastLosesNothing$$/^fat
+ALONE = ^($(TRACES)|$(RESULTS)|$(NETWORKS)|$(PATHS)|$(CLAIMS)|$(OTHERS))|^TestIncastLosesNothing$$/^fat
 
 # For the race detector, what starts no goroutines besides: questions to each experiment of the catalogue, and scripts
 # that run photon for one small thing after the other. Those named replay, sweep, hpcc and runcapture run many at once.
