@@ -151,6 +151,31 @@ func acceptBetween(t *testing.T, n *testnet.Namespace, dir string, keys [2]strin
 	}
 }
 
+// acceptPFC reports whether a frame is one of PFC.
+func acceptPFC(b []byte) bool { return b[12] == 0x88 && b[13] == 0x08 && b[15] == 1 && b[14] == 1 }
+
+// acceptCables are n cables of a namespace, from s0 to p0 and so on. Where there is a fault in one, by its ends, a
+// relay carries the frames of either direction.
+func acceptCables(t *testing.T, ns *testnet.Namespace, n int, faults map[string]func(b []byte) bool) {
+	for i := range n {
+		s, p := fmt.Sprint("s", i), fmt.Sprint("p", i)
+		if faults[s+" "+p] == nil && faults[p+" "+s] == nil {
+			testnet.Veth(t, ns, s, ns, p)
+			continue
+		}
+		for _, end := range []string{s, p} {
+			testnet.Veth(t, ns, end, ns, "x"+end)
+		}
+		for _, way := range [][2]string{{s, p}, {p, s}} {
+			change := faults[way[0]+" "+way[1]]
+			if change == nil {
+				change = func([]byte) bool { return true }
+			}
+			acceptRelay(t, ns, "x"+way[0], "x"+way[1], change)
+		}
+	}
+}
+
 // acceptRelay carries frames from one interface of a namespace to another, until the test ends; change may change a
 // frame, or say that it is lost.
 func acceptRelay(t *testing.T, n *testnet.Namespace, from, to string, change func(b []byte) bool) {
@@ -168,29 +193,50 @@ func acceptRelay(t *testing.T, n *testnet.Namespace, from, to string, change fun
 	}()
 }
 
-// acceptCards runs the stage without a switch of photon's own.
-func acceptCards(t *testing.T, n *testnet.Namespace, dir string) (all []acceptStep, verdicts map[string]int) {
+// acceptCards runs steps of the stage without a switch of photon's own.
+func acceptCards(
+	t *testing.T,
+	n *testnet.Namespace,
+	dir string,
+	only ...string,
+) (all []acceptStep, verdicts map[string]int) {
 	t.Helper()
-	return acceptStage(t, n, dir, "cards", "100ms")
+	return acceptStage(t, n, dir, "cards", "100ms", only...)
 }
 
-// acceptStage runs one stage.
+// acceptStage runs one stage, or some steps of it, on two cables.
 func acceptStage(
 	t *testing.T,
 	n *testnet.Namespace,
 	dir, stage, response string,
+	only ...string,
+) (all []acceptStep, verdicts map[string]int) {
+	t.Helper()
+	return acceptPlanned(t, n, dir, stage, strings.Replace(acceptPlan, "500ms", response, 1), only...)
+}
+
+// acceptPlanned runs one stage of a plan, or some steps of it.
+func acceptPlanned(
+	t *testing.T,
+	n *testnet.Namespace,
+	dir, stage, text string,
+	only ...string,
 ) (all []acceptStep, verdicts map[string]int) {
 	t.Helper()
 	plan := filepath.Join(dir, "accept.yaml")
-	if err := os.WriteFile(plan, []byte(strings.Replace(acceptPlan, "500ms", response, 1)), 0o600); err != nil {
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	args := []string{self, "accept", plan, "--stage", stage, "--out", dir}
+	for _, step := range only {
+		args = append(args, "--only", step)
+	}
 	// A stage has no verdict of its own.
-	if out, code := acceptRun(t, n, dir, self, "accept", plan, "--stage", stage, "--out", dir); code != 0 {
+	if out, code := acceptRun(t, n, dir, args...); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	return acceptSteps(t, filepath.Join(dir, "steps.jsonl"))
@@ -201,7 +247,7 @@ func TestAcceptanceRunFindsCardsThatChangeFrames(t *testing.T) {
 	t.Parallel()
 	n, dir := testnet.New(t, "server"), t.TempDir()
 	acceptBetween(t, n, dir, [2]string{"impair: {rules: [{do: corrupt}]}", "asymmetric_pfc: true"})
-	all, verdicts := acceptCards(t, n, dir)
+	all, verdicts := acceptCards(t, n, dir, "wiring")
 	if verdicts["wiring: fail"] != 2 || verdicts["wiring: pass"] != 2 {
 		t.Errorf("%+v", all)
 	}
@@ -217,13 +263,11 @@ func TestAcceptanceRunFindsCardsThatChangeFrames(t *testing.T) {
 func TestAcceptanceRunFindsWhatASwitchDoes(t *testing.T) {
 	t.Parallel()
 	n, dir := testnet.New(t, "server"), t.TempDir()
-	isPFC := func(b []byte) bool { return b[12] == 0x88 && b[13] == 0x08 && b[15] == 1 && b[14] == 1 }
-	keep := func([]byte) bool { return true }
 	faults := map[string]func(b []byte) bool{
 		// From the peer to the switch: pauses of the first port are of half the time, and the other takes PAUSE
 		// for an XOFF.
 		"p0 s0": func(b []byte) bool {
-			if isPFC(b) {
+			if acceptPFC(b) {
 				quanta := b[18+2*3 : 18+2*4]
 				binary.BigEndian.PutUint16(quanta, binary.BigEndian.Uint16(quanta)/2)
 			}
@@ -241,27 +285,16 @@ func TestAcceptanceRunFindsWhatASwitchDoes(t *testing.T) {
 		// From the switch to its peer: one DSCP is lost, and an XOFF stops another priority, too.
 		"s0 p0": func(b []byte) bool { return !(b[12] == 8 && b[13] == 0 && b[15]>>2 == 9) },
 		"s1 p1": func(b []byte) bool {
-			if isPFC(b) && b[18+2*3]|b[19+2*3] != 0 {
+			if acceptPFC(b) && b[18+2*3]|b[19+2*3] != 0 {
 				b[17] |= 1 << 4
 				copy(b[18+2*4:], b[18+2*3:18+2*4])
 			}
 			return true
 		},
 	}
-	for i := range 2 {
-		for _, end := range []string{"s", "p"} {
-			testnet.Veth(t, n, fmt.Sprint(end, i), n, fmt.Sprint("x", end, i))
-		}
-		for _, way := range [][2]string{{"s", "p"}, {"p", "s"}} {
-			from, to := fmt.Sprint(way[0], i), fmt.Sprint(way[1], i)
-			change := faults[from+" "+to]
-			if change == nil {
-				change = keep
-			}
-			acceptRelay(t, n, "x"+from, "x"+to, change)
-		}
-	}
-	all, _ := acceptStage(t, n, dir, "switch", "500ms")
+	acceptCables(t, n, 2, faults)
+	all, _ := acceptStage(t, n, dir, "switch", "500ms", "through the switch", "priorities", "pause's end", "not obeyed",
+		"PFC frames", "polls")
 	failed := map[string]int{}
 	for _, s := range all {
 		if s.Verdict == "fail" {
@@ -293,7 +326,7 @@ func TestAcceptanceRunFindsCardsThatPause(t *testing.T) {
 	t.Parallel()
 	n, dir := testnet.New(t, "server"), t.TempDir()
 	acceptBetween(t, n, dir, [2]string{"asymmetric_pfc: true", "lossless: [], pause: true"})
-	all, verdicts := acceptCards(t, n, dir)
+	all, verdicts := acceptCards(t, n, dir, "wiring", "passed up", "not acted on")
 	if verdicts["wiring: pass"] != 4 || verdicts["passed up: fail"] != 4 {
 		t.Errorf("%+v", all)
 	}
@@ -423,7 +456,7 @@ func TestAcceptanceRunRefuses(t *testing.T) {
 			t.Errorf("%q leaves %v", text, left)
 		}
 	}
-	for _, args := range [][]string{{}, {"--bind"}, {"a", "b"}, {"--colour"}} {
+	for _, args := range [][]string{{}, {"--bind"}, {"a", "b"}, {"--colour"}, {"a", "--only"}, {"--only", "a"}} {
 		if out, code := acceptRun(t, n, dir, append([]string{"sh", script}, args...)...); code != exitBadInput || !strings.Contains(out, "usage: accept.sh [--bind] FILE") {
 			t.Errorf("%v: exit code %d\n%s", args, code, out)
 		}

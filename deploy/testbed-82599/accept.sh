@@ -4,6 +4,7 @@
 #   accept.sh FILE         runs it on ports that DPDK has already, and packs what came of it
 #   accept.sh --bind FILE  gives ports that the kernel has to vfio-pci before, and back to their drivers afterwards
 #
+# With --only STEP, once or more often, it does that stage or step alone: accept.sh FILE --only pacing.
 # It says what it will do to the cards before it does it. Exit code 0: nothing failed; 1: something did; 2: bad input,
 # nothing was started. PHOTON names the program, if it is not bin/photon of this clone or in the PATH.
 set -u
@@ -20,14 +21,24 @@ refuse() { echo "accept.sh: $*" >&2; exit 2; }
 
 bind=no
 if [ "${1:-}" = --bind ]; then bind=yes; shift; fi
-case "${1:-}" in
-'' | -*) refuse "usage: accept.sh [--bind] FILE (accept.yaml beside it is an example)" ;;
-esac
-[ $# -eq 1 ] || refuse "usage: accept.sh [--bind] FILE: one file"
-file=$1
+usage='usage: accept.sh [--bind] FILE [--only STEP]... (accept.yaml beside it is an example)'
+file=
+next=file
+for word; do
+	case $next:$word in
+	step:*) next=file ;;
+	file:--only) next=step ;;
+	file:-*) refuse "$usage" ;;
+	*)
+		[ -z "$file" ] || refuse "$usage: one file"
+		file=$word
+		;;
+	esac
+done
+if [ -z "$file" ] || [ $next = step ]; then refuse "$usage"; fi
 command -v "$photon" >/dev/null || refuse "there is no photon: make build, or PHOTON=/path/to/photon"
 plan=$("$photon" check "$file") || exit 2
-ports=$("$photon" accept --ports "$file") || exit 2
+ports=$("$photon" accept --ports "$@") || exit 2
 
 driver() { basename "$(readlink "$pci/devices/$1/driver" 2>/dev/null || echo none)"; }
 
@@ -112,7 +123,7 @@ for port in $ports; do
 	} >"$name/card-$port.txt"
 done
 
-"$photon" accept "$file" --out "$name/run" 2>"$name/accept.stderr" &
+"$photon" accept "$@" --out "$name/run" 2>"$name/accept.stderr" &
 child=$!
 wait "$child"
 code=$?

@@ -79,7 +79,7 @@ func TestPacingIsJudged(t *testing.T) {
 			}
 			come = append(come, arrival{k, at, size})
 		}
-		s := p.paced(come, rate, 0, n)
+		s := p.paced(come, rate, 0, 0, n)
 		if s.Verdict != c.want {
 			t.Errorf("%s: %v", c.name, &s)
 		}
@@ -87,7 +87,7 @@ func TestPacingIsJudged(t *testing.T) {
 			t.Errorf("%s: %v", c.name, &s)
 		}
 	}
-	if s := p.paced(nil, rate, 7, n); s.Verdict != Failed {
+	if s := p.paced(nil, rate, 0, 7, n); s.Verdict != Failed {
 		t.Error(&s)
 	}
 	p.Rate = config.Set(10 * units.Mbps)
@@ -96,7 +96,7 @@ func TestPacingIsJudged(t *testing.T) {
 	for k := range n {
 		slow = append(slow, arrival{k, 2 * units.Time(k) * rate.Serialize(size), size})
 	}
-	if s := p.paced(slow, rate, 0, n); s.Verdict != NotPossible || s.Why == "" {
+	if s := p.paced(slow, rate, 0, 0, n); s.Verdict != NotPossible || s.Why == "" {
 		t.Error(&s)
 	}
 }
@@ -107,8 +107,11 @@ func TestStation(t *testing.T) {
 	env := fabric.NewEnv(fabric.NewHeaderPoolOf(2048), 2)
 	rate := 10 * units.Gbps
 	s := &station{
-		env:   env,
-		ports: []*port{{mac: 1, rate: rate, card: rate, obeys: true}, {mac: 2, rate: rate, card: rate}},
+		env: env,
+		ports: []*port{
+			{mac: 1, rate: rate, card: rate, obeys: true, prio: lossless},
+			{mac: 2, rate: rate, card: rate, prio: lossless},
+		},
 	}
 	var burst [8]fabric.Frame
 	now := units.Time(0)
@@ -125,7 +128,7 @@ func TestStation(t *testing.T) {
 		return frames
 	}
 	s.ports[0].streams = []*stream{
-		{frame: template(1, 2, 3, dataDSCP, true, 128), lossless: true, every: units.Microsecond, left: endless},
+		{frame: template(1, 2, 3, 26, true, 128), lossless: true, every: units.Microsecond, left: endless},
 		{frame: template(1, 2, 4, 0, false, 64), every: 2 * units.Microsecond, left: 10},
 	}
 	run(0, 100*units.Microsecond)
@@ -156,7 +159,7 @@ func TestStation(t *testing.T) {
 	// A mark, a frame that comes twice, and what is none of ours.
 	f, _ := env.Alloc(128)
 	f2, _ := env.Alloc(60)
-	copy(env.Bytes(&f), template(1, 2, 5, dataDSCP, true, 128))
+	copy(env.Bytes(&f), template(1, 2, 5, 26, true, 128))
 	wire.SetECN(env.Bytes(&f)[ipAt:], wire.CE)
 	copy(env.Bytes(&f2), make([]byte, 60))
 	g, _ := env.Clone(f)
@@ -164,7 +167,7 @@ func TestStation(t *testing.T) {
 	if got := s.ports[1].got[5]; got.n != 2 || got.marked != 2 || got.disorder != 1 {
 		t.Errorf("%+v", got)
 	}
-	if !wire.IPv4ChecksumOK(template(1, 2, 5, dataDSCP, true, 128)[ipAt:]) {
+	if !wire.IPv4ChecksumOK(template(1, 2, 5, 26, true, 128)[ipAt:]) {
 		t.Error("a broken checksum")
 	}
 }
@@ -180,21 +183,21 @@ func TestCeasing(t *testing.T) {
 		"all": {3, 4, false}, "all at once": {-1, -1, false}, "the others": {99, 3, false},
 	} {
 		since := 7 * units.Second
-		p := port{since: since}
-		for prio, last := range map[int]units.Time{lossless: c.lossless, beside: c.besides, second: c.besides} {
+		p := port{since: since, prio: lossless}
+		for prio, last := range map[int]units.Time{lossless: c.lossless, 0: c.besides, second: c.besides} {
 			if last >= 0 {
 				p.after[prio] = arrived{n: 5, last: since + last*units.Millisecond}
 			}
 		}
 		end := since + 100*units.Millisecond
-		if got := p.ceased(end) && p.wentOn(end, beside, second); got != c.want {
+		if got := p.ceased(end) && p.wentOn(end, 0, second); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if p.after[second] = (arrived{}); p.wentOn(end, beside, second) {
+		if p.after[second] = (arrived{}); p.wentOn(end, 0, second) {
 			t.Errorf("%s: one of the others stopped", name)
 		}
 	}
-	if p := (&port{}); p.ceased(10) || p.wentOn(10, beside) {
+	if p := (&port{}); p.ceased(10) || p.wentOn(10, 0) {
 		t.Error("no XOFF left")
 	}
 }
@@ -319,21 +322,22 @@ func TestPFCFramesAsStandard(t *testing.T) {
 	}
 	xon := slices.Clone(good)
 	xon[24], xon[25] = 0, 0
-	if !asStandard(good, 65535) || !asStandard(xon, 0) || !asStandard(append(slices.Clone(good), 0, 0, 0, 0), 65535) {
+	padded := append(slices.Clone(good), 0, 0, 0, 0)
+	if !asStandard(good, 3, 65535) || !asStandard(xon, 3, 0) || !asStandard(padded, 3, 65535) {
 		t.Error("a good one is not")
 	}
 	for at := range good {
 		bad := slices.Clone(good)
 		bad[at] ^= 1
 		// Another source is as good, if it is no group's.
-		if ok := at > 6 && at < 12; asStandard(bad, 65535) != ok {
+		if ok := at > 6 && at < 12; asStandard(bad, 3, 65535) != ok {
 			t.Errorf("octet %d may not be another: %v", at, ok)
 		}
 	}
-	if none := append(good[:6:6], append(make([]byte, 6), good[12:]...)...); asStandard(none, 65535) {
+	if none := append(good[:6:6], append(make([]byte, 6), good[12:]...)...); asStandard(none, 3, 65535) {
 		t.Error("it comes from no address")
 	}
-	if asStandard(good[:59], 65535) {
+	if asStandard(good[:59], 3, 65535) {
 		t.Error("it is short")
 	}
 }
@@ -342,7 +346,11 @@ func TestPFCFramesAsStandard(t *testing.T) {
 // point and the checksum alone.
 func TestFramesOfEachDSCP(t *testing.T) {
 	seen := map[[2]int]int{}
-	for i, f := range dscpFrames(1, 2, 7) {
+	l := &lane{src: 1, dst: 2}
+	for dscp := range l.trust.DSCP {
+		l.trust.DSCP[dscp] = uint8(dscp / 8)
+	}
+	for i, f := range l.kindFrames(7) {
 		if dscp := int(f[15] >> 2); dscp != i || priorityOf(f) != dscp/8 || !wire.IPv4ChecksumOK(f[ipAt:]) {
 			t.Errorf("frame %d: %x", i, f)
 		}
@@ -364,11 +372,11 @@ func TestFramesOfEachDSCP(t *testing.T) {
 // A station tells when a pause ended by itself, and how long after an XON the first frame came.
 func TestAPausesEnd(t *testing.T) {
 	env := fabric.NewEnv(fabric.NewHeaderPoolOf(2048), 1)
-	p := &port{mac: 2, rate: units.Gbps, card: units.Gbps}
+	p := &port{mac: 2, rate: units.Gbps, card: units.Gbps, prio: lossless}
 	s := &station{env: env, ports: []*port{p}}
 	data := func(now units.Time) {
 		f, _ := env.Alloc(128)
-		copy(env.Bytes(&f), template(1, 2, 3, dataDSCP, false, 128))
+		copy(env.Bytes(&f), template(1, 2, 3, 26, false, 128))
 		s.Receive(now, 0, []fabric.Frame{f})
 	}
 	var burst [1]fabric.Frame

@@ -27,6 +27,7 @@ type bench struct {
 	world   dpdk.World
 	id      int // the station's, in it
 	devices []dpdk.Device
+	late    time.Duration // no frame comes later than that after the one before
 	end     func()
 }
 
@@ -42,21 +43,21 @@ const (
 // options are those of a station's world.
 func (p *Plan) options(specs []string) dpdk.Options {
 	o := dpdk.Options{
-		Cores:     []int{p.core(1)},
+		Cores:     []int{p.peerCore()},
 		Hugepages: p.huge(),
 		Frames:    frames,
 		FrameSize: dpdk.FrameSize(mtu),
-		Sleep:     p.DPDK.Sleep.V,
-		Gap:       p.Response.Or(defaultResponse),
+		Sleep:     p.DPDK.Sleep.Or(p.sw.DPDK.Sleep.V),
+		Gap:       p.response(),
 	}
 	o.PCI = slices.DeleteFunc(slices.Clone(specs), func(s string) bool { return !dpdk.IsPCI(s) })
 	return o
 }
 
-// rate is a link's, by what the device says.
-func (p *Plan) rate(device units.Rate) units.Rate {
-	if p.Rate.IsSet() {
-		return p.Rate.V
+// rate is that of a port's link, by what the device says.
+func (p *Plan) rate(spec string, device units.Rate) units.Rate {
+	if said := p.said(spec); said > 0 {
+		return said
 	}
 	if device > 0 {
 		return device
@@ -73,7 +74,7 @@ func (p *Plan) open(ctx context.Context, specs []string) (b *bench, err error) {
 	if err != nil {
 		return nil, Refusal{err}
 	}
-	b = &bench{world: w, station: &station{}}
+	b = &bench{world: w, station: &station{}, late: patient + 4*p.response().Duration()}
 	defer func() {
 		if err != nil {
 			_ = w.Close() // err says more
@@ -94,7 +95,8 @@ func (p *Plan) open(ctx context.Context, specs []string) (b *bench, err error) {
 	envs := w.NewEnvs(len(specs))
 	b.env = envs[0]
 	for _, d := range b.devices {
-		b.ports = append(b.ports, &port{mac: d.MAC, rate: p.rate(d.Rate), card: p.rate(d.Rate)})
+		rate := p.rate(d.Spec, d.Rate)
+		b.ports = append(b.ports, &port{mac: d.MAC, rate: rate, card: rate, prio: lossless})
 	}
 	b.id = w.Add("station", b.station, envs, make([]int, len(specs)))
 	for i, d := range b.devices {
@@ -141,7 +143,7 @@ func (b *bench) up(ctx context.Context, p *Plan) (stats []dpdk.DeviceStats) {
 	b.betweenPolls(func(units.Time) {
 		for i, s := range stats {
 			q := b.ports[i]
-			q.rate = p.rate(s.Rate)
+			q.rate = p.rate(b.devices[i].Spec, s.Rate)
 			q.card = max(q.rate, s.Rate)
 			b.world.SetRate(fabric.End{Node: b.id, Port: i}, q.rate)
 		}
@@ -215,6 +217,17 @@ func (b *bench) arrivedAt(at, id int) (a arrived) {
 	return a
 }
 
+// forget has all ports forget what came of a stream, and what was to come. None of it may be on its way.
+func (b *bench) forget(ids ...int) {
+	b.betweenPolls(func(units.Time) {
+		for _, q := range b.ports {
+			for _, id := range ids {
+				q.got[id], q.wanted[id] = arrived{}, nil
+			}
+		}
+	})
+}
+
 // quiet waits until n frames of a stream arrived, or none has for a while, and returns what did.
 func (b *bench) quiet(ctx context.Context, at, id int, n uint64) (a arrived) {
 	last, since := uint64(0), time.Now()
@@ -222,9 +235,23 @@ func (b *bench) quiet(ctx context.Context, at, id int, n uint64) (a arrived) {
 		if a = b.arrivedAt(at, id); a.n != last {
 			last, since = a.n, time.Now()
 		}
-		return a.n >= n || time.Since(since) > 10*time.Second
+		return a.n >= n || time.Since(since) > b.late
 	})
 	return a
+}
+
+// behind has a port send a frame, and reports whether something holds by the time that this has arrived: what was said
+// before it was received then.
+func (b *bench) behind(ctx context.Context, from, to int, holds func() bool) (yes bool) {
+	n := b.arrivedAt(to, learnStream).n
+	b.send(from, &stream{frame: template(b.ports[from].mac, b.ports[to].mac, learnStream, 0, false, 128), left: 1})
+	_ = within(ctx, b.late, func() bool {
+		arrived := b.arrivedAt(to, learnStream).n > n
+		yes = holds()
+		return yes || arrived
+	})
+	b.send(from)
+	return yes || holds()
 }
 
 // eventually waits for something, as long as patience goes.

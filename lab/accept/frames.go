@@ -17,7 +17,9 @@ const (
 	magicAt  = udpAt + wire.UDPLen
 	streamAt = magicAt + 4
 	numberAt = streamAt + 2
-	dataLen  = numberAt + 8 // at least
+	prioAt   = numberAt + 8 // the priority that it is sent in
+	dscpAt   = prioAt + 1   // and the DSCP
+	dataLen  = dscpAt + 1   // at least
 
 	magic   = 0x70686f74 // of this package's frames
 	discard = 9          // UDP port of the discard protocol, RFC 863
@@ -43,6 +45,7 @@ func template(from, to wire.MAC, id, dscp int, ect bool, size int) []byte {
 	binary.BigEndian.PutUint16(b[udpAt+4:], uint16(size-udpAt))
 	binary.BigEndian.PutUint32(b[magicAt:], magic)
 	binary.BigEndian.PutUint16(b[streamAt:], uint16(id))
+	b[prioAt], b[dscpAt] = byte(dscp>>3), byte(dscp)
 	return b
 }
 
@@ -65,18 +68,18 @@ func streamOf(b []byte) (id int, number uint64, ok bool) {
 	return id, binary.BigEndian.Uint64(b[tag+numberAt:]), id < streams
 }
 
+// Addresses of all hosts, and of none that there is.
+const broadcast, stranger = wire.MAC(0xFFFFFFFFFFFF), wire.MAC(0x02_00_5E_10_00_01)
+
 // wiringFrames are frames of all that a card must pass as it is: the shortest and the longest, one with a VLAN tag, and
 // those for a group and for another host. Each has a length and a content of its own.
 func wiringFrames(from, to wire.MAC, id int) (all [][]byte) {
-	const broadcast, stranger = 0xFFFFFFFFFFFF, 0x02_00_5E_10_00_01
 	for i, f := range []struct {
 		to   wire.MAC
 		size int
 	}{{to, 60}, {to, longest}, {to, longest}, {broadcast, 128}, {stranger, 256}} {
 		b := template(from, f.to, id, 0, false, f.size)
-		for k := dataLen; k < len(b); k++ {
-			b[k] = byte(k*7 + i + 1)
-		}
+		fill(b, i)
 		if i == 2 {
 			b = append(make([]byte, wire.VLANLen), b...)
 			wire.PushVLANTag(b, lossless<<13|100)
@@ -84,6 +87,13 @@ func wiringFrames(from, to wire.MAC, id int) (all [][]byte) {
 		all = append(all, b)
 	}
 	return all
+}
+
+// fill gives a frame a content of its own.
+func fill(b []byte, i int) {
+	for k := dataLen; k < len(b); k++ {
+		b[k] = byte(k*7 + i + 1)
+	}
 }
 
 // unchanged reports whether a frame is one of those that were sent, but for its number.
@@ -94,15 +104,22 @@ func unchanged(b []byte, sent [][]byte) bool {
 	})
 }
 
-// priorityOf is the priority that a frame's DSCP stands for, of eight DSCPs each.
-func priorityOf(b []byte) int { return int(b[tagOf(b)+ipAt+1] >> 5) }
+// priorityOf is the priority in which a frame was sent; -1 if it does not have the DSCP any more with which it was.
+func priorityOf(b []byte) int {
+	b = b[tagOf(b):]
+	if b[ipAt+1]>>2 != b[dscpAt] || b[prioAt] >= pfc.Classes {
+		return -1
+	}
+	return int(b[prioAt])
+}
 
-// dscpFrames are a frame of each DSCP. Those of each priority have all four code points of ECN.
-func dscpFrames(from, to wire.MAC, id int) (all [][]byte) {
-	for dscp := range 64 {
-		b := template(from, to, id, dscp, false, 128)
-		b[ipAt+1] |= byte(dscp & 3)
-		wire.SetIPv4Checksum(b[ipAt:])
+// kindFrames are a frame of each way to say a priority. Those of each priority have all four code points of ECN.
+func (l *lane) kindFrames(id int) (all [][]byte) {
+	for i, k := range l.kinds() {
+		b := l.frame(id, k, false, 128)
+		ip := b[tagOf(b)+ipAt:]
+		ip[1] |= byte(i & 3)
+		wire.SetIPv4Checksum(ip)
 		all = append(all, b)
 	}
 	return all
@@ -111,17 +128,18 @@ func dscpFrames(from, to wire.MAC, id int) (all [][]byte) {
 // marked is a frame as it is after a switch has marked it.
 func marked(b []byte) []byte {
 	b = slices.Clone(b)
-	b[ipAt+1] |= wire.CE
-	wire.SetIPv4Checksum(b[ipAt:])
+	ip := b[tagOf(b)+ipAt:]
+	ip[1] |= wire.CE
+	wire.SetIPv4Checksum(ip)
 	return b
 }
 
-// asStandard reports whether a PFC frame is as IEEE 802.1Q has it, octet by octet, and says this of the lossless
-// priority alone. A card may pad it further.
-func asStandard(b []byte, quanta uint16) bool {
+// asStandard reports whether a PFC frame is as IEEE 802.1Q has it, octet by octet, and says this of one priority alone.
+// A card may pad it further.
+func asStandard(b []byte, prio int, quanta uint16) bool {
 	var want [pfc.FrameLen]byte
-	f := pfc.Frame{Enable: 1 << lossless}
-	f.Quanta[lossless] = quanta
+	f := pfc.Frame{Enable: 1 << prio}
+	f.Quanta[prio] = quanta
 	from := wire.MACAt(b[6:])
 	f.Encode(want[:], from)
 	return len(b) >= len(want) && from.Unicast() && bytes.Equal(b[:len(want)], want[:])
@@ -140,13 +158,6 @@ func stopFor(quanta uint16, priorities ...int) *pfc.Frame {
 // xoff stops one priority for as long as a frame can, xon lets it go.
 func xoff(prio int) *pfc.Frame { return stopFor(pfc.MaxQuanta, prio) }
 func xon(prio int) *pfc.Frame  { return stopFor(0, prio) }
-
-// noPFC stops all priorities that have no PFC, and has a time for the others that does not count.
-func noPFC() *pfc.Frame {
-	f := everything()
-	f.Enable &^= 1<<lossless | 1<<second
-	return f
-}
 
 // everything is a PFC frame that stops all priorities.
 func everything() *pfc.Frame { return stopFor(pfc.MaxQuanta, 0, 1, 2, 3, 4, 5, 6, 7) }

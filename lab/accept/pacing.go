@@ -30,15 +30,15 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 	addresses := [2]wire.IP{wire.IPv4(198, 18, 0, 1), wire.IPv4(198, 18, 0, 2)}
 	for i, device := range []string{p.Cables[0].Switch.V, p.Cables[0].Peer.V} {
 		text := fmt.Sprintf("port: {device: %q", device)
-		if p.Rate.IsSet() {
-			text += fmt.Sprintf(", rate: %v", p.Rate.V)
+		if rate := p.said(device); rate > 0 {
+			text += fmt.Sprintf(", rate: %v", rate)
 		}
 		text += fmt.Sprintf(
 			"}\nip: %v\nscheme: {name: none}\npfc: {priorities: [%d], response: %v}\n%s\n",
 			addresses[i],
 			lossless,
-			p.Response.Or(defaultResponse),
-			p.dpdkConfig(i),
+			p.response(),
+			p.dpdkConfig([]int{p.switchCores()[0], p.peerCore()}[i]),
 		)
 		c, err := start(ctx, dir, "agent", fmt.Sprintf("accept-agent%d", i), text)
 		if err != nil {
@@ -60,12 +60,9 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 			Step{Name: "pacing", Asserts: "the links of both agents come up", Measured: err.Error(), Verdict: Failed},
 		)
 	}
-	rate := p.rate(units.Rate(ports[0].Ports[0].Rate))
+	rate := p.rate(p.Cables[0].Switch.V, units.Rate(ports[0].Ports[0].Rate))
 	paced := rate / 20
-	frames := pacedFrames
-	if p.Rate.IsSet() {
-		frames = min(frames, int(paced.Bytes(5*units.Second)/1100)) // seconds are enough
-	}
+	frames := p.pacedFrames(paced)
 	file := "pacing.pcapng"
 	stop, err := agents[1].capture(ctx, ports[1].Ports[0].Port, file, 64, 0)
 	if err != nil {
@@ -94,7 +91,15 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.add(p.paced(come, paced, got.Lost, frames))
+	return r.add(p.paced(come, paced, units.Rate(ports[0].Ports[0].Rate), got.Lost, frames))
+}
+
+// pacedFrames is how many frames of a flow of this rate are looked at.
+func (p *Plan) pacedFrames(rate units.Rate) int {
+	if p.said(p.Cables[0].Switch.V) > 0 {
+		return min(pacedFrames, int(rate.Bytes(3*units.Second)/1100)) // seconds are enough
+	}
+	return pacedFrames
 }
 
 // arrival is a packet of the flow, by its number from the first.
@@ -144,7 +149,7 @@ func arrivals(file string) (all []arrival, err error) {
 // paced judges when packets came. The rate is that of the line through all arrivals with the least squares. How late a
 // packet is counts from the schedule, one packet every gap, that none is ahead of: what shifts all of them alike does
 // not show.
-func (p *Plan) paced(come []arrival, rate units.Rate, missing uint64, frames int) Step {
+func (p *Plan) paced(come []arrival, rate, card units.Rate, missing uint64, frames int) Step {
 	step := Step{
 		Name:    "pacing",
 		Port:    p.Cables[0].Switch.V,
@@ -198,7 +203,7 @@ func (p *Plan) paced(come []arrival, rate units.Rate, missing uint64, frames int
 		"packets":    float64(len(come)),
 	}
 	step.Verdict = verdict(off < within && off > -within)
-	if why := p.slow(); why != "" &&
+	if why := p.slow(p.Cables[0].Switch.V, card); why != "" &&
 		off <= -within { // a pacer does not make up for what it missed while others had the core
 		step.Verdict, step.Why = NotPossible, why+", and the machine may be too slow for it"
 	}

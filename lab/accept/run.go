@@ -11,13 +11,54 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
 // Stages are those of a run, in their order.
-var Stages = []string{"cards", "switch", "pacing", "figure11"}
+var Stages = []string{"cards", "switch", exchanged, "pacing", "figure11"}
+
+// exchanged is the stage of the switch with the ends of the cables exchanged.
+const exchanged = "switch-exchanged"
+
+// ofCards, ofSwitch and ofStage are the steps of stages.
+var (
+	ofCards  = []string{"link", "flow control", "wiring", "passed up", "not acted on", "line rate", "errors"}
+	ofSwitch = []string{"through the switch", "routes", "priorities", "XOFF's effect", "reaction time", "XON's effect",
+		"pause's end", "not obeyed", "other priority", "passed up", "headroom", "PFC frames", "marking", "polls",
+		"accounts"}
+	ofStage = map[string][]string{"cards": ofCards, "switch": ofSwitch, exchanged: ofSwitch, "pacing": {"pacing"},
+		"figure11": {"figure 11"}}
+)
+
+// Only has the run do these stages and steps alone; none: all. What else a step needs is done, and not told of, unless
+// it is why a stage cannot go on.
+func (p *Plan) Only(names ...string) error {
+	for _, name := range names {
+		known := func(stage string) bool { return stage == name || slices.Contains(ofStage[stage], name) }
+		if !slices.ContainsFunc(Stages, known) {
+			steps := slices.Concat(ofCards, ofSwitch)
+			slices.Sort(steps)
+			return fmt.Errorf("there is no stage and no step %q: there are the stages %s, and the steps %s",
+				name, strings.Join(Stages, ", "), strings.Join(slices.Compact(steps), ", "))
+		}
+		p.only = append(p.only, name)
+	}
+	return nil
+}
+
+// stages are those that the run has.
+func (p *Plan) stages() (all []string) {
+	for _, stage := range Stages {
+		asked := report{stage: stage, only: p.only}
+		if asked.wants(ofStage[stage]...) && (stage != exchanged || p.exchanges()) {
+			all = append(all, stage)
+		}
+	}
+	return all
+}
 
 const (
 	stepsFile   = "steps.jsonl"
@@ -29,6 +70,7 @@ const (
 type Summary struct {
 	Version     string    `json:"version"` // of photon, Go and DPDK
 	Plan        string    `json:"plan"`
+	Only        []string  `json:"only,omitempty"` // stages and steps that were asked for; none: all
 	Started     time.Time `json:"started"`
 	Seconds     float64   `json:"seconds"`
 	Passed      int       `json:"passed"`
@@ -53,10 +95,11 @@ func (p *Plan) Run(ctx context.Context, dir, version string, out io.Writer) (*Su
 		return nil, Refusal{err}
 	}
 	defer lines.Close()
-	s := &Summary{Version: version, Plan: p.file, Started: time.Now()}
-	for _, stage := range Stages {
+	s := &Summary{Version: version, Plan: p.file, Only: p.only, Started: time.Now()}
+	stages := p.stages()
+	for _, stage := range stages {
 		err := p.child(ctx, stage, dir, io.MultiWriter(out, lines))
-		if refused := (Refusal{}); errors.As(err, &refused) && stage == Stages[0] {
+		if refused := (Refusal{}); errors.As(err, &refused) && stage == stages[0] {
 			_ = os.Remove(lines.Name()) // nothing was done
 			return nil, err
 		}
@@ -116,7 +159,11 @@ func (p *Plan) child(ctx context.Context, stage, dir string, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	c := exec.CommandContext(ctx, self, "accept", p.file, "--out", dir, "--stage", stage)
+	args := []string{"accept", p.file, "--out", dir, "--stage", stage}
+	for _, name := range p.only {
+		args = append(args, "--only", name)
+	}
+	c := exec.CommandContext(ctx, self, args...)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 2 * patience
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
@@ -145,6 +192,7 @@ func (p *Plan) Stage(ctx context.Context, stage, dir string, out io.Writer) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, r.file.Close()) }()
+	r.only = p.only
 	if stage != "figure11" && len(p.Cables) == 0 {
 		return r.add(
 			Step{
@@ -159,7 +207,9 @@ func (p *Plan) Stage(ctx context.Context, stage, dir string, out io.Writer) (err
 	case "cards":
 		return p.cards(ctx, r, dir)
 	case "switch":
-		return p.toSwitch(ctx, r, dir)
+		return p.toSwitch(ctx, r, dir, p.turn(false))
+	case exchanged:
+		return p.toSwitch(ctx, r, dir, p.turn(true))
 	case "pacing":
 		return p.pacing(ctx, r, dir)
 	case "figure11":

@@ -31,12 +31,14 @@ type port struct {
 	again      units.Time   // when
 	streams    []*stream
 	nextStream int
-	obeys      bool       // PFC of the lossless priority
+	prio       int        // the lossless priority that is looked at
+	obeys      bool       // PFC of it
 	stopped    units.Time // until then, by an XOFF
 
 	got          [streams]arrived
 	pauses, pfc  uint64               // MAC control frames that arrived
 	xoffs, xons  uint64               // of them, those that stop the lossless priority, and those that let it go
+	ever         [pfc.Classes]uint64  // PFC frames that name each priority
 	strange      uint64               // PFC frames that are not as the standard has them, or name another priority
 	odd          uint64               // MAC control frames that are neither
 	sentControl  uint64               // MAC control frames handed to the card
@@ -91,7 +93,7 @@ func (p *port) heard() uint64 { return p.pauses + p.pfc + p.odd }
 
 // ceased reports whether frames of the lossless priority came no more soon after the first frame of repeat.
 func (p *port) ceased(end units.Time) bool {
-	a := &p.after[lossless]
+	a := &p.after[p.prio]
 	return p.since > 0 && (a.n == 0 || a.last < p.since+(end-p.since)/2)
 }
 
@@ -133,7 +135,9 @@ func (s *station) Receive(now units.Time, at int, burst []fabric.Frame) {
 			if sent := p.wanted[id]; sent != nil && !unchanged(b, sent) {
 				a.changed++
 			}
-			p.arrives(now, b, number)
+			if id != learnStream {
+				p.arrives(now, b, number)
+			}
 		}
 		s.env.Free(burst[i])
 	}
@@ -142,10 +146,13 @@ func (s *station) Receive(now units.Time, at int, burst []fabric.Frame) {
 // arrives notes a frame by the priority that its DSCP stands for.
 func (p *port) arrives(now units.Time, b []byte, number uint64) {
 	prio := priorityOf(b)
+	if prio < 0 {
+		return
+	}
 	if p.since > 0 {
 		p.after[prio].add(now, b, number)
 	}
-	if prio != lossless {
+	if prio != p.prio {
 		return
 	}
 	if p.released > 0 && p.back == 0 {
@@ -173,19 +180,22 @@ func (s *station) receiveControl(now units.Time, at int, b []byte) {
 		return // a station has PFC, which excludes PAUSE
 	}
 	p.pfc++
-	if !asStandard(b, f.Quanta[lossless]) {
+	for prio := range p.ever {
+		p.ever[prio] += uint64(f.Enable >> prio & 1)
+	}
+	if !asStandard(b, p.prio, f.Quanta[p.prio]) {
 		p.strange++
 	}
-	if f.Enable>>lossless&1 == 0 {
+	if f.Enable>>p.prio&1 == 0 {
 		return
 	}
-	if f.Quanta[lossless] > 0 {
+	if f.Quanta[p.prio] > 0 {
 		p.xoffs++
 	} else {
 		p.xons++
 	}
 	if p.obeys {
-		p.stopped = now + pfc.Duration(f.Quanta[lossless], p.rate)
+		p.stopped = now + pfc.Duration(f.Quanta[p.prio], p.rate)
 		s.env.Wake(at, now)
 	}
 }
@@ -234,7 +244,7 @@ func (s *station) say(now units.Time, f *fabric.Frame, p *port, what *pfc.Frame)
 	switch stops := what.Quanta != [pfc.Classes]uint16{}; {
 	case stops && p.since == 0:
 		p.since = now
-	case !stops && what.Enable>>lossless&1 != 0:
+	case !stops && what.Enable>>p.prio&1 != 0:
 		p.released, p.back = now, 0
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // Verdict is what came of a step.
@@ -53,15 +54,27 @@ type report struct {
 	stage string
 	out   io.Writer
 	file  *os.File
+	only  []string // stages and steps that are asked for; none: all
+}
+
+// wants reports whether one of some steps of the stage is asked for.
+func (r *report) wants(steps ...string) bool {
+	asked := func(name string) bool { return slices.Contains(r.only, name) }
+	return len(r.only) == 0 || asked(r.stage) || r.stage == exchanged && asked("switch") ||
+		slices.ContainsFunc(steps, asked)
 }
 
 func newReport(stage, file string, out io.Writer) (*report, error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	return &report{stage, out, f}, err
+	return &report{stage: stage, out: out, file: f}, err
 }
 
 func (r *report) add(s Step) error {
 	s.Stage = r.stage
+	// A stage that cannot go on says so, whatever is asked of it.
+	if !r.wants(s.Name) && !(s.Verdict == Failed && (s.Name == "link" || slices.Contains(Stages, s.Name))) {
+		return nil
+	}
 	if s.Verdict == Failed {
 		s.Remedy = remedies[s.Name]
 	}
@@ -94,6 +107,7 @@ var remedies = map[string]string{
 	"line rate":          "if the card missed frames, " + late + "; else change cable, module or slot",
 	"errors":             "cards-after.json has each counter; CRC errors are of the cable or the module",
 	"through the switch": notOurs,
+	"routes":             notOurs + "; compare the routes with the cables",
 	"priorities":         notOurs,
 	"XOFF's effect":      notOurs,
 	"XON's effect":       late,
@@ -111,6 +125,7 @@ var remedies = map[string]string{
 	"cards":              "cards.stderr has all that was said",
 	"figure11":           "figure11.stderr has all that was said",
 	"switch":             "switch.stderr and accept-switch.log have all that was said",
+	"switch-exchanged":   "switch-exchanged.stderr and accept-switch-exchanged.log have all that was said",
 }
 
 // verdict of an assertion.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"photon/telemetry/show"
 	"photon/units"
+	"photon/wire"
 )
 
 // Thresholds of the switch under test. Few frames reach them, so that an XOFF comes soon.
@@ -27,27 +29,29 @@ const (
 	emptyStream    = 5
 	learnStream    = 6
 	secondStream   = 7
-	throughStreams = 8 // and the next, one for each direction
-	waitingStreams = 10
+	throughStream  = 8
+	waitingStream  = 9
 )
 
-// switchConfig is the file of the switch under test.
+// switchConfig is the file of a switch that has none.
 func (p *Plan) switchConfig() string {
 	var t strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
-	say("ports:\n- {device: %q}\n- {device: %q}", p.Cables[0].Switch.V, p.Cables[1].Switch.V)
+	say("ports:")
+	for _, c := range p.Cables {
+		say("- {device: %q}", c.Switch.V)
+	}
 	if p.Rate.IsSet() {
 		say("rate: %v", p.Rate.V)
 	}
 	say("scheme: {name: dcqcn, params: {kmin: %v, kmax: %v, pmax: 1, min_rate: %v}}", markFrom, markAll, leastRate)
-	say("pfc: {priorities: [%d, %d], xoff: %v, response: %v}",
-		lossless, second, switchXOFF, p.Response.Or(defaultResponse))
-	say("%s", p.dpdkConfig(0))
+	say("pfc: {priorities: [%d, %d], xoff: %v, response: %v}", lossless, second, switchXOFF, p.response())
+	say("%s", p.dpdkConfig(p.switchCores()[0]))
 	return t.String()
 }
 
-func (p *Plan) dpdkConfig(side int) string {
-	text := fmt.Sprintf("dpdk: {hugepages: %v, cores: [%d]", p.huge(), p.core(side))
+func (p *Plan) dpdkConfig(core int) string {
+	text := fmt.Sprintf("dpdk: {hugepages: %v, cores: [%d]", p.huge(), core)
 	if p.DPDK.Sleep.IsSet() {
 		text += fmt.Sprintf(", sleep: %v", p.DPDK.Sleep.V)
 	}
@@ -55,8 +59,12 @@ func (p *Plan) dpdkConfig(side int) string {
 }
 
 // toSwitch is the stage that has photon's switch on one end of each cable, and a station on the others.
-func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) {
-	sw, err := start(ctx, dir, "switch", "accept-switch", p.switchConfig())
+func (p *Plan) toSwitch(ctx context.Context, r *report, dir string, ports []joined) (err error) {
+	text, err := p.switchText(ports)
+	if err != nil {
+		return err
+	}
+	sw, err := start(ctx, dir, "switch", "accept-"+r.stage, text)
 	if err != nil {
 		return err
 	}
@@ -74,35 +82,126 @@ func (p *Plan) toSwitch(ctx context.Context, r *report, dir string) (err error) 
 			err = r.add(Step{Name: "accounts", Asserts: "the switch accounts for every frame when it ends", Measured: "exit code 0", Verdict: Passed})
 		}
 	}()
-	b, err := p.open(ctx, []string{p.Cables[0].Peer.V, p.Cables[1].Peer.V})
+	var peers []string
+	for _, j := range ports {
+		peers = append(peers, j.peer)
+	}
+	b, err := p.open(ctx, peers)
 	if err != nil {
 		return err
 	}
 	defer b.end()
 	b.up(ctx, p)
 	if err := eventually(ctx, func() bool {
-		var ports show.Ports
-		return sw.shown(ctx, "ports", &ports) == nil && ports.Ports[0].Up && ports.Ports[1].Up
+		var shown show.Ports
+		return sw.shown(ctx, "ports", &shown) == nil &&
+			!slices.ContainsFunc(ports, func(j joined) bool { return !shown.Ports[j.number].Up })
 	}); err != nil {
 		return r.add(Step{Name: "link", Asserts: "the switch's links come up", Measured: err.Error(), Verdict: Failed})
 	}
-	b.betweenPolls(func(units.Time) { b.ports[0].obeys, b.ports[1].obeys = true, true })
-	learn := template(b.ports[1].mac, b.ports[0].mac, learnStream, 0, false, 128)
-	b.send(1, &stream{frame: learn, left: 1}) // the switch learns where it is
-	b.quiet(ctx, 0, learnStream, 1)
-	if err := sw.saveTopics(ctx, "before"); err != nil {
+	var router show.Routes
+	if err := errors.Join(sw.shown(ctx, "routes", &router), sw.saveTopics(ctx, "before")); err != nil {
 		return err
 	}
-	for from := range b.ports {
-		to := 1 - from
-		if err := errors.Join(p.through(ctx, r, b, from, to), p.waiting(ctx, r, b, from, to)); err != nil {
-			return err
-		}
-		if err := errors.Join(p.pauses(ctx, r, b, sw, from, to), p.marking(ctx, r, b, from, to)); err != nil {
+	t := &trial{p: p, r: r, b: b, sw: sw, ports: ports, tried: map[member]bool{}}
+	if router.MAC != "" {
+		if err := t.router.UnmarshalText([]byte(router.MAC)); err != nil {
 			return err
 		}
 	}
-	return errors.Join(p.polls(ctx, r, b, sw), sw.saveTopics(ctx, "after"), ctx.Err())
+	return errors.Join(t.run(ctx), p.polls(ctx, r, b, sw), sw.saveTopics(ctx, "after"), ctx.Err())
+}
+
+// trial is a switch under test, and the station that tests it.
+type trial struct {
+	p      *Plan
+	r      *report
+	b      *bench
+	sw     *child
+	ports  []joined
+	router wire.MAC        // the switch's own, if it routes
+	tried  map[member]bool // frames came in, or left, there
+}
+
+// run tries all lanes, and then the routes and VLANs that these did not need.
+func (t *trial) run(ctx context.Context) error {
+	lanes, missing := t.p.lanes(t.ports)
+	for _, port := range missing {
+		if err := t.r.add(Step{
+			Name: "through the switch", Port: port, Asserts: "frames come in by it, and leave by it",
+			Verdict: NotPossible, Why: noWay,
+		}); err != nil {
+			return err
+		}
+	}
+	for i := range lanes {
+		l := t.at(&lanes[i])
+		if err := t.lane(ctx, l, i); err != nil {
+			return err
+		}
+	}
+	return t.others(ctx, lanes)
+}
+
+// at is a lane with the addresses of its ends.
+func (t *trial) at(l *lane) *lane {
+	l.src, l.dst, l.router = t.b.ports[l.from].mac, t.b.ports[l.to].mac, t.router
+	return l
+}
+
+// lane has all steps in one lane, the i-th.
+func (t *trial) lane(ctx context.Context, l *lane, i int) error {
+	from, to := t.b.ports[l.from], t.b.ports[l.to]
+	prio := max(l.stop, 0)
+	t.b.betweenPolls(func(units.Time) {
+		for _, q := range t.b.ports {
+			q.obeys, q.lossless = false, arrived{}
+		}
+		from.prio, to.prio, from.obeys = prio, prio, true
+		from.pfc, from.pauses, from.odd, from.xoffs, from.xons, from.strange = 0, 0, 0, 0, 0, 0
+	})
+	t.b.forget(losslessStream, besideStream, ectStream, notECTStream, emptyStream, secondStream, waitingStream)
+	t.learn(ctx, l)
+	return errors.Join(t.through(ctx, l), t.waiting(ctx, l), t.pauses(ctx, l, i), t.marking(ctx, l), ctx.Err())
+}
+
+// learn has the switch learn where a lane ends, by a frame to all that comes in there.
+func (t *trial) learn(ctx context.Context, l *lane) {
+	if l.hop == 0 {
+		_ = t.follows(ctx, l)
+	}
+}
+
+// follows waits until a frame that the peer at a lane's end sends has come to where the lane begins: all that the peer
+// has said before was received, too. Where none comes, it waits as long as that may take.
+func (t *trial) follows(ctx context.Context, l *lane) error {
+	most := t.p.reach(t.b.ports[l.to].rate, l.outName).Duration() + 10*time.Millisecond
+	if l.hop != 0 {
+		return wait(ctx, most)
+	}
+	b := template(l.dst, broadcast, learnStream, 0, false, 128)
+	if l.leavesTag {
+		b = append(make([]byte, wire.VLANLen), b...)
+		wire.PushVLANTag(b, uint16(l.leavesIn))
+	}
+	before := t.b.arrivedAt(l.from, learnStream).n
+	t.b.send(l.to, &stream{frame: b, left: 1})
+	_ = within(ctx, most, func() bool { return t.b.arrivedAt(l.from, learnStream).n > before })
+	return wait(ctx, 10*time.Millisecond)
+}
+
+// passes waits until a frame that is sent now has come to the end of a lane, in a priority that no XOFF stops: all that
+// was sent before is in the switch.
+func (t *trial) passes(ctx context.Context, l *lane) error {
+	most := 10*time.Millisecond + 2*t.p.response().Duration()
+	k, can := l.kindOf(l.beside)
+	if l.beside < 0 || !can {
+		return wait(ctx, most)
+	}
+	before := t.b.arrivedAt(l.to, learnStream).n
+	t.b.send(l.from, &stream{frame: l.frame(learnStream, k, false, 128), left: 1})
+	_ = within(ctx, most, func() bool { return t.b.arrivedAt(l.to, learnStream).n > before })
+	return wait(ctx, 10*time.Millisecond)
 }
 
 // polls tells whether the machine was on time: what is late, or lost because of that, is neither the card's fault nor
@@ -114,7 +213,7 @@ func (p *Plan) polls(ctx context.Context, r *report, b *bench, sw *child) error 
 	}
 	var peer units.Time
 	b.betweenPolls(func(units.Time) { peer = b.world.Pace().LongestGap })
-	response := p.Response.Or(defaultResponse)
+	response := p.response()
 	gap := units.Time(of.Poll.Longest * float64(units.Second))
 	return r.add(Step{
 		Name:     "polls",
@@ -123,84 +222,4 @@ func (p *Plan) polls(ctx context.Context, r *report, b *bench, sw *child) error 
 		Verdict:  verdict(max(gap, peer) <= response),
 		Values:   map[string]float64{"switch_s": gap.Seconds(), "peer_s": peer.Seconds()},
 	})
-}
-
-// marking fills a queue that is stopped, lets it go, and counts the frames that come marked.
-func (p *Plan) marking(ctx context.Context, r *report, b *bench, from, to int) error {
-	const n = 60 // frames; they stay below XOFF
-	src, dst := b.ports[from].mac, b.ports[to].mac
-	link := b.ports[from].rate
-	slow := 20 * link.Serialize(onWire(longest)) // no queue
-	b.send(
-		from,
-		&stream{
-			frame: template(src, dst, emptyStream, dataDSCP, true, longest),
-			every: slow,
-			left:  n,
-		},
-	)
-	empty := b.quiet(ctx, to, emptyStream, n)
-	if err := r.add(Step{
-		Name: "marking", Port: p.Cables[to].Switch.V, Asserts: "frames that leave no queue behind are not marked",
-		Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n),
-		Verdict:  verdict(empty.n == n && empty.marked == 0),
-	}); err != nil {
-		return err
-	}
-	for _, kind := range []struct {
-		id  int
-		ect bool
-	}{{ectStream, true}, {notECTStream, false}} {
-		b.pausePeer(to, xoff(lossless))
-		if err := wait(ctx, 10*time.Millisecond+p.Response.Or(defaultResponse).Duration()); err != nil {
-			return err
-		}
-		st := &stream{frame: template(src, dst, kind.id, dataDSCP, kind.ect, longest), left: n}
-		wanted := [][]byte{st.frame}
-		if kind.ect {
-			wanted = append(wanted, marked(st.frame))
-		}
-		b.betweenPolls(func(units.Time) { b.ports[to].wanted[kind.id] = wanted })
-		b.send(from, st)
-		if err := eventually(ctx, func() (all bool) {
-			b.betweenPolls(func(units.Time) { all = st.sent == n })
-			return all
-		}); err != nil {
-			return err
-		}
-		if err := wait(ctx, 10*time.Millisecond+2*p.Response.Or(defaultResponse).Duration()); err != nil { // the last are in the queue
-			return err
-		}
-		b.release(to, xon(lossless))
-		got := b.quiet(ctx, to, kind.id, n)
-		step := Step{
-			Name:   "marking",
-			Port:   p.Cables[to].Switch.V,
-			Values: map[string]float64{"sent": n, "arrived": float64(got.n), "marked": float64(got.marked)},
-		}
-		if kind.ect {
-			// A frame is marked by the bytes that it leaves behind; the buffer's cells take up to 1600 B for one.
-			least, most := n-1-int(markAll/longest)-1, n-int(markFrom/1600)
-			step.Asserts = fmt.Sprintf(
-				"of %d ECN-capable frames in a queue those are marked that leave more than %v behind, which are %d to %d",
-				n,
-				markAll,
-				least,
-				most,
-			)
-			few, many := int(got.marked) < least, int(got.marked) > most
-			step.Verdict = verdict(got.n == n && got.changed == 0 && !few && !many)
-		} else {
-			step.Asserts = fmt.Sprintf("of %d frames in a queue that are not ECN-capable none is", n)
-			step.Verdict = verdict(got.n == n && got.changed == 0 && got.marked == 0)
-		}
-		step.Measured = fmt.Sprintf(
-			"%d, %d arrived, %d of them changed but for the mark", got.marked, got.n, got.changed,
-		)
-		if err := r.add(step); err != nil {
-			return err
-		}
-	}
-	b.send(from)
-	return nil
 }

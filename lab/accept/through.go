@@ -2,78 +2,297 @@ package accept
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
-	"time"
+	"math/bits"
+	"slices"
+	"strings"
 
+	"photon/dataplane"
+	"photon/pfc"
 	"photon/units"
+	"photon/wire"
 )
 
-// through sends frames of all kinds through the switch, which must arrive at its other port as they are, and not come
-// back.
-func (p *Plan) through(ctx context.Context, r *report, b *bench, from, to int) error {
-	src, dst := b.ports[from].mac, b.ports[to].mac
-	id := throughStreams + from
-	frames := append(wiringFrames(src, dst, id), dscpFrames(src, dst, id)...)
-	b.betweenPolls(func(units.Time) { b.ports[to].wanted[id] = frames })
-	b.sendEach(from, frames)
-	got := b.quiet(ctx, to, id, uint64(len(frames)))
-	back := b.arrivedAt(from, id).n
-	return r.add(Step{
-		Name: "through the switch", Port: p.Cables[from].Switch.V,
-		Asserts: "what comes in leaves unchanged by " + p.Cables[to].Switch.V +
-			", of each DSCP and code point of ECN, whatever its length, tag and destination",
-		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d came back", got.n, len(frames), got.changed, back),
-		Verdict:  verdict(got.n == uint64(len(frames)) && got.changed == 0 && back == 0),
+// laneFrames are frames of all kinds that go through a lane, and how many of them the switch floods.
+func (l *lane) laneFrames(id int) (all [][]byte, flooded int) {
+	for i, f := range []struct {
+		size  int
+		tag   bool
+		where int
+	}{{60, false, 0}, {longest, false, 0}, {longest, true, 0}, {128, false, 1}, {256, false, 2}} {
+		if f.where == 1 && l.noBroad || f.where == 2 && l.noNew || f.where > 0 && l.hop != 0 {
+			continue
+		}
+		k := kind{pcp: -1}
+		if f.tag || l.tagged {
+			k.pcp = lossless
+		}
+		b := l.frame(id, l.of(k), false, f.size)
+		if tag := tagOf(b); tag > 0 {
+			fill(b[tag:], i)
+			if l.vlan == 0 && l.hop == 0 {
+				binary.BigEndian.PutUint16(b[14:], lossless<<13|100)
+			}
+		} else {
+			fill(b, i)
+		}
+		switch f.where {
+		case 1:
+			broadcast.Put(b)
+			flooded++
+		case 2:
+			stranger.Put(b)
+			flooded++
+		}
+		all = append(all, b)
+	}
+	return append(all, l.kindFrames(id)...), flooded
+}
+
+// through sends frames of all kinds through the switch, which must arrive at the end of the lane as they are to leave,
+// and at no port that they are not for.
+func (t *trial) through(ctx context.Context, l *lane) error {
+	name := "through the switch"
+	if l.hop != 0 {
+		name = "routes"
+	}
+	if !t.r.wants(name) {
+		return nil
+	}
+	const id = throughStream
+	b := t.b
+	b.forget(id)
+	t.tried[member{l.from, l.vlan}], t.tried[member{l.to, l.leavesIn}] = true, true
+	frames, flooded := l.laneFrames(id)
+	wanted, size := l.allLeave(frames), 0
+	for _, f := range wanted {
+		size += len(f)
+	}
+	if t.p.early(units.Size(size)) { // which of them are marked is not for this step to say
+		for i, f := range frames {
+			at := tagOf(f)
+			judged := t.p.node.Config.LosslessAt(l.out)>>f[at+prioAt]&1 != 0
+			if f[at+ipAt+1]&wire.CE != 0 && judged {
+				wanted = append(wanted, marked(wanted[i]))
+			}
+		}
+	}
+	b.betweenPolls(func(units.Time) { b.ports[l.to].wanted[id] = wanted })
+	t.sendEach(l, frames)
+	got := b.quiet(ctx, l.to, id, uint64(len(frames)))
+	back, astray := b.arrivedAt(l.from, id).n, 0
+	for i, j := range t.ports {
+		want := 0
+		if l.hop == 0 && t.p.form(j.number, l.vlan).ok {
+			want = flooded
+		}
+		if i != l.from && i != l.to {
+			n := int(b.quiet(ctx, i, id, uint64(want)).n)
+			astray += max(n-want, want-n)
+		}
+	}
+	asserts := "what comes in leaves unchanged by " + l.outName +
+		", of each DSCP and code point of ECN, whatever its length, tag and destination"
+	switch {
+	case l.hop != 0:
+		asserts = fmt.Sprintf("what comes in for it leaves by %s to the next hop, with a TTL that is one less%s",
+			l.outName, l.name())
+	case l.vlan != 0:
+		asserts = fmt.Sprintf("what comes in leaves by %s as it came but for the tag, and by no port of another VLAN%s",
+			l.outName, l.name())
+	}
+	return t.r.add(Step{
+		Name: name, Port: l.inName, Asserts: asserts,
+		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d came back, %d too many or too few at other ports",
+			got.n, len(frames), got.changed, back, astray),
+		Verdict: verdict(got.n == uint64(len(frames)) && got.changed == 0 && back == 0 && astray == 0),
 	})
 }
 
-// sendEach has a port send each of some frames once.
-func (b *bench) sendEach(at int, frames [][]byte) {
-	var all []*stream
-	for _, f := range frames {
-		all = append(all, &stream{frame: f, left: 1})
+// sendEach has the peer at the beginning of a lane send each of some frames once, no faster than they can leave.
+func (t *trial) sendEach(l *lane, frames [][]byte) {
+	var every units.Time
+	if from, to := t.b.ports[l.from].rate, t.b.ports[l.to].rate; from > to {
+		every = to.Serialize(onWire(longest + 4))
 	}
-	b.send(at, all...)
+	t.b.betweenPolls(func(now units.Time) {
+		p := t.b.ports[l.from]
+		p.streams, p.nextStream = nil, 0
+		for i, f := range frames {
+			p.streams = append(p.streams, &stream{frame: f, left: 1, next: now + units.Time(i)*every})
+		}
+	})
+}
+
+// others tries the routes that no lane needed, and the VLANs of each port by which no frame of them came in or left.
+func (t *trial) others(ctx context.Context, done []lane) error {
+	if !t.r.wants("through the switch", "routes") {
+		return nil
+	}
+	came, left := map[member]bool{}, map[member]bool{}
+	note := func(l *lane) {
+		if l.hop == 0 {
+			came[member{l.from, l.vlan}], left[member{l.to, l.vlan}] = true, true
+		}
+	}
+	for i := range done {
+		note(&done[i])
+	}
+	for from := range t.ports {
+		for to := range t.ports {
+			if from == to || t.p.sw.VLANs == nil {
+				continue
+			}
+			for _, l := range t.p.bridged(t.ports, from, to) {
+				if came[member{from, l.vlan}] && left[member{to, l.vlan}] {
+					continue
+				}
+				note(&l)
+				t.learn(ctx, t.at(&l))
+				if err := t.through(ctx, &l); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for i := range t.p.sw.Routes {
+		if err := t.route(ctx, i, done); err != nil {
+			return err
+		}
+	}
+	for i, j := range t.ports {
+		for _, f := range t.p.forms(j.number) {
+			if f.vlan == 0 || t.tried[member{i, f.vlan}] {
+				continue
+			}
+			if err := t.r.add(Step{
+				Name: "through the switch", Port: j.device, Verdict: NotPossible,
+				Asserts: fmt.Sprintf("what comes in leaves as it came but for the tag (VLAN %d)", f.vlan),
+				Why:     "no other port that has a cable is in it, or may be sent its frames",
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// member is a port in a VLAN, by the cable of the turn.
+type member struct{ at, vlan int }
+
+// route tries a route from the first port that can, if no lane had it.
+func (t *trial) route(ctx context.Context, route int, done []lane) error {
+	why := t.p.whyNotRoute(route)
+	if why == "" {
+		why = "no port that has a cable leads to it"
+		address := t.p.inside(route).As4()
+		if slices.ContainsFunc(done, func(l lane) bool { return l.hop != 0 && l.address == address }) {
+			return nil
+		}
+		for from := range t.ports {
+			for to := range t.ports {
+				if from == to {
+					continue
+				}
+				if all := t.p.routed(t.ports, from, to, route); len(all) > 0 {
+					return t.through(ctx, t.at(&all[0]))
+				}
+			}
+		}
+	}
+	return t.r.add(Step{
+		Name: "routes", Asserts: fmt.Sprintf("packets for %v leave to its next hop", t.p.sw.Routes[route].Prefix.V),
+		Verdict: NotPossible, Why: why,
+	})
+}
+
+// held says which frames of some an XOFF stops where the lane ends.
+func (l *lane) held(of []kind) string {
+	var pcps, dscps uint64
+	for _, k := range of {
+		switch {
+		case l.obeyed>>k.prio&1 == 0:
+		case l.trust.Trust == dataplane.TrustPCP && k.pcp >= 0:
+			pcps |= 1 << k.pcp
+		default:
+			dscps |= 1 << k.dscp
+		}
+	}
+	var parts []string
+	for _, says := range []struct {
+		what string
+		set  uint64
+	}{{"PCP", pcps}, {"DSCP", dscps}} {
+		for begin, set := 0, says.set; set>>begin != 0; {
+			begin += bits.TrailingZeros64(set >> begin)
+			end := begin + bits.TrailingZeros64(^(set >> begin))
+			text := fmt.Sprintf("%s %d", says.what, begin)
+			if end > begin+1 {
+				text += fmt.Sprintf(" to %d", end-1)
+			}
+			parts, begin = append(parts, text), end
+		}
+	}
+	if len(parts) == 0 {
+		return "none of these frames"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // waiting stops all priorities, of which only those that have PFC obey, and looks of which frames none comes until they
 // may go again.
-func (p *Plan) waiting(ctx context.Context, r *report, b *bench, from, to int) error {
-	reach := p.reach(b.ports[to].rate, to).Duration()
-	b.pausePeer(to, everything())
-	if err := wait(ctx, 10*time.Millisecond+reach); err != nil {
+func (t *trial) waiting(ctx context.Context, l *lane) error {
+	if !t.r.wants("priorities") {
+		return nil
+	}
+	if l.obeyed == 0 {
+		return t.r.add(Step{
+			Name: "priorities", Port: l.outName, Asserts: "an XOFF of all priorities stops those with PFC",
+			Verdict: NotPossible, Why: "it has PFC for none",
+		})
+	}
+	const id = waitingStream
+	b := t.b
+	b.pausePeer(l.to, everything())
+	if err := t.follows(ctx, l); err != nil {
 		return err
 	}
-	id := waitingStreams + from
-	frames := dscpFrames(b.ports[from].mac, b.ports[to].mac, id)
-	const each, waits = 8, 2 // DSCPs of a priority, and priorities that are stopped
-	b.sendEach(from, frames)
-	b.quiet(ctx, to, id, uint64(len(frames)-waits*each))
-	if err := wait(ctx, 10*time.Millisecond+reach); err != nil { // for those that should not come
+	var sent [pfc.Classes]int
+	held, says := 0, l.kinds()
+	for _, k := range says {
+		sent[k.prio]++
+		if l.obeyed>>k.prio&1 != 0 {
+			held++
+		}
+	}
+	frames := l.kindFrames(id)
+	t.sendEach(l, frames)
+	b.quiet(ctx, l.to, id, uint64(len(frames)-held))
+	if err := t.passes(ctx, l); err != nil { // for those that should not come
 		return err
 	}
-	was := b.release(to, stopFor(0, lossless, second))
-	got := b.quiet(ctx, to, id, uint64(len(frames)))
-	wrong := 0
+	was := b.release(l.to, &pfc.Frame{Enable: l.obeyed})
+	got := b.quiet(ctx, l.to, id, uint64(len(frames)))
+	wrong, stopped := 0, uint64(0)
 	for prio := range was.after {
-		want := uint64(each)
-		if prio == lossless || prio == second {
-			want = 0
+		want := uint64(sent[prio])
+		if l.obeyed>>prio&1 != 0 {
+			want, stopped = 0, stopped+was.after[prio].n
 		}
 		if was.after[prio].n != want {
 			wrong++
 		}
 	}
-	stopped := was.after[lossless].n + was.after[second].n
-	return r.add(Step{
-		Name: "priorities", Port: p.Cables[to].Switch.V,
+	return t.r.add(Step{
+		Name: "priorities", Port: l.outName,
 		Asserts: fmt.Sprintf(
-			"an XOFF of all priorities stops those with PFC, %d and %d: DSCP %d to %d, and no others, until the XON",
-			lossless, second, lossless*each, second*each+each-1,
+			"an XOFF of all priorities stops those with PFC, %s: %s, and no others, until the XON",
+			words(l.obeyed), l.held(says),
 		),
 		Measured: fmt.Sprintf(
 			"%d of %d of these came at once, %d of %d others; %d of %d in the end",
-			stopped, waits*each, was.got[id].n-stopped, len(frames)-waits*each, got.n, len(frames),
+			stopped, held, was.got[id].n-stopped, len(frames)-held, got.n, len(frames),
 		),
 		Verdict: verdict(wrong == 0 && got.n == uint64(len(frames))),
 	})

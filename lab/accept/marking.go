@@ -1,0 +1,143 @@
+package accept
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"photon/units"
+)
+
+// marks are how many of some frames in a queue are marked by a scheme that goes by the queue's length.
+type marks struct {
+	frames      int
+	least, most int
+	all         units.Size // Kmax
+	why         string     // it cannot be said; empty: it can
+}
+
+// early reports whether the scheme may mark frames in a queue of so many bytes.
+func (p *Plan) early(queue units.Size) bool {
+	from, _, known := p.thresholds()
+	return !known || from < queue
+}
+
+// thresholds are those of a scheme that goes by the length of a queue.
+func (p *Plan) thresholds() (from, all units.Size, known bool) {
+	for _, s := range p.node.Params {
+		var v units.Size
+		if s.Name != "kmin" && s.Name != "kmax" || v.UnmarshalText([]byte(s.Value)) != nil {
+			continue
+		}
+		if s.Name == "kmin" {
+			from = v
+		} else {
+			all = v
+		}
+	}
+	return from, all, all > 0 && slices.Contains([]string{"dcqcn", "dcqcn-mlx", "dcqcn+"}, p.node.Scheme.Name)
+}
+
+// marks works it out for the scheme of the switch, and frames of so many bytes that take cells for 1600.
+func (p *Plan) marks(l *lane, size int) (m marks) {
+	m.frames = 60
+	from, all, known := p.thresholds()
+	if m.all = all; !known {
+		m.why = fmt.Sprintf("what %s marks does not follow from how long a queue is", p.node.Scheme.Name)
+		return m
+	}
+	m.frames = max(m.frames, int(m.all)/size+20)
+	// A frame is marked by the bytes that it leaves behind; the buffer's cells take up to 1600 B for one.
+	m.least, m.most = m.frames-1-int(m.all)/size-1, m.frames-int(from/1600)
+	if room := p.node.Config.PFC[l.stop].XOFF; units.Size(m.frames)*1600 >= room {
+		m.why = fmt.Sprintf("a queue with Kmax %v and %d frames more reaches XOFF, %v", m.all, 20, room)
+	}
+	return m
+}
+
+// marking fills a queue that is stopped, lets it go, and counts the frames that come marked.
+func (t *trial) marking(ctx context.Context, l *lane) error {
+	if !t.r.wants("marking") {
+		return nil
+	}
+	if l.stop < 0 {
+		return t.r.add(Step{Name: "marking", Port: l.outName, Asserts: "frames are marked by their queue",
+			Verdict: NotPossible, Why: noPriority(l)})
+	}
+	k, _ := l.kindOf(l.stop)
+	b := t.b
+	link := min(b.ports[l.from].rate, b.ports[l.to].rate)
+	plain := l.frame(emptyStream, k, true, longest)
+	m := t.p.marks(l, len(l.leaves(plain)))
+	n := m.frames
+	if m.why != "" {
+		if err := t.r.add(Step{Name: "marking", Port: l.outName, Verdict: NotPossible, Why: m.why,
+			Asserts: "ECN-capable frames are marked by the length of their queue"}); err != nil {
+			return err
+		}
+		return t.marked(ctx, l, k, m, notECTStream)
+	}
+	slow := 20 * link.Serialize(onWire(len(plain))) // no queue
+	b.send(l.from, &stream{frame: plain, every: slow, left: int64(n)})
+	empty := b.quiet(ctx, l.to, emptyStream, uint64(n))
+	if err := t.r.add(Step{
+		Name: "marking", Port: l.outName, Asserts: "frames that leave no queue behind are not marked",
+		Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n),
+		Verdict:  verdict(empty.n == uint64(n) && empty.marked == 0),
+	}); err != nil {
+		return err
+	}
+	return errors.Join(t.marked(ctx, l, k, m, ectStream), t.marked(ctx, l, k, m, notECTStream))
+}
+
+// marked counts the marks of frames in a queue that is stopped.
+func (t *trial) marked(ctx context.Context, l *lane, k kind, m marks, id int) error {
+	b, n, ect := t.b, m.frames, id == ectStream
+	b.pausePeer(l.to, xoff(l.stop))
+	if err := t.follows(ctx, l); err != nil {
+		return err
+	}
+	st := &stream{frame: l.frame(id, k, ect, longest), left: int64(n)}
+	wanted := [][]byte{l.leaves(st.frame)}
+	if ect {
+		wanted = append(wanted, marked(wanted[0]))
+	}
+	b.betweenPolls(func(units.Time) { b.ports[l.to].wanted[id] = wanted })
+	b.send(l.from, st)
+	if err := eventually(ctx, func() (all bool) {
+		b.betweenPolls(func(units.Time) { all = st.sent == uint64(n) })
+		return all
+	}); err != nil {
+		return err
+	}
+	if err := t.passes(ctx, l); err != nil { // the last are in the queue
+		return err
+	}
+	b.release(l.to, xon(l.stop))
+	got := b.quiet(ctx, l.to, id, uint64(n))
+	b.send(l.from)
+	step := Step{
+		Name: "marking", Port: l.outName,
+		Asserts: fmt.Sprintf("of %d frames in a queue that are not ECN-capable none is marked", n),
+		Measured: fmt.Sprintf(
+			"%d, %d arrived, %d of them changed but for the mark", got.marked, got.n, got.changed,
+		),
+		Verdict: verdict(got.n == uint64(n) && got.changed == 0 && got.marked == 0),
+		Values:  map[string]float64{"sent": float64(n), "arrived": float64(got.n), "marked": float64(got.marked)},
+	}
+	if ect {
+		step.Asserts = fmt.Sprintf(
+			"of %d ECN-capable frames in a queue those are marked that leave more than %v behind, which are %d to %d",
+			n, m.all, m.least, m.most,
+		)
+		few, many := int(got.marked) < m.least, int(got.marked) > m.most
+		step.Verdict = verdict(got.n == uint64(n) && got.changed == 0 && !few && !many)
+	}
+	return t.r.add(step)
+}
+
+// noPriority is why a lane has no lossless priority.
+func noPriority(l *lane) string {
+	return fmt.Sprintf("no priority is lossless at %s and stopped by an XOFF at %s", l.inName, l.outName)
+}
