@@ -346,7 +346,7 @@ func TestPFCFramesAsStandard(t *testing.T) {
 // point and the checksum alone.
 func TestFramesOfEachDSCP(t *testing.T) {
 	seen := map[[2]int]int{}
-	l := &lane{src: 1, dst: 2}
+	l := &way{src: 1, dst: 2}
 	for dscp := range l.trust.DSCP {
 		l.trust.DSCP[dscp] = uint8(dscp / 8)
 	}

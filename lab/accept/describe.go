@@ -47,9 +47,9 @@ func (p *Plan) Describe() (lines []string) {
 
 // describeTurn says which ways through the switch are tried.
 func (p *Plan) describeTurn(ports []joined) (lines []string) {
-	lanes, missing := p.lanes(ports)
-	for i := range lanes {
-		l := &lanes[i]
+	ways, missing := p.ways(ports)
+	for i := range ways {
+		l := &ways[i]
 		text := fmt.Sprintf("from %s to %s%s", l.inName, l.outName, l.name())
 		if l.crosses {
 			text += ", from one worker to another"
@@ -82,9 +82,9 @@ func (p *Plan) length() time.Duration {
 			}
 		case "switch", exchanged:
 			ports := p.turn(stage == exchanged)
-			lanes, _ := p.lanes(ports)
-			for i := range lanes {
-				rate := p.rate(lanes[i].outName, 0)
+			ways, _ := p.ways(ports)
+			for i := range ways {
+				rate := p.rate(ways[i].outName, 0)
 				pause := 10*units.Millisecond + max(10*units.Millisecond, 300*rate.Serialize(onWire(256)))
 				// The rounds; the end of a pause; 60 frames, twice of 20 frames' time; and waits of 10 ms.
 				all += units.Time(p.Rounds.Or(defaultRounds))*pause + pfc.Duration(pfc.MaxQuanta/4*3, rate) +

@@ -114,7 +114,7 @@ func priorityOf(b []byte) int {
 }
 
 // kindFrames are a frame of each way to say a priority. Those of each priority have all four code points of ECN.
-func (l *lane) kindFrames(id int) (all [][]byte) {
+func (l *way) kindFrames(id int) (all [][]byte) {
 	for i, k := range l.kinds() {
 		b := l.frame(id, k, false, 128)
 		ip := b[tagOf(b)+ipAt:]

@@ -40,7 +40,7 @@ func (p *Plan) thresholds() (from, all units.Size, known bool) {
 }
 
 // marks works it out for the scheme of the switch, and frames of so many bytes that take cells for 1600.
-func (p *Plan) marks(l *lane, size int) (m marks) {
+func (p *Plan) marks(l *way, size int) (m marks) {
 	m.frames = 60
 	from, all, known := p.thresholds()
 	if m.all = all; !known {
@@ -57,7 +57,7 @@ func (p *Plan) marks(l *lane, size int) (m marks) {
 }
 
 // marking fills a queue that is stopped, lets it go, and counts the frames that come marked.
-func (t *trial) marking(ctx context.Context, l *lane) error {
+func (t *trial) marking(ctx context.Context, l *way) error {
 	if !t.r.wants("marking") {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (t *trial) marking(ctx context.Context, l *lane) error {
 }
 
 // marked counts the marks of frames in a queue that is stopped.
-func (t *trial) marked(ctx context.Context, l *lane, k kind, m marks, id int) error {
+func (t *trial) marked(ctx context.Context, l *way, k kind, m marks, id int) error {
 	b, n, ect := t.b, m.frames, id == ectStream
 	b.pausePeer(l.to, xoff(l.stop))
 	if err := t.follows(ctx, l); err != nil {
@@ -137,7 +137,7 @@ func (t *trial) marked(ctx context.Context, l *lane, k kind, m marks, id int) er
 	return t.r.add(step)
 }
 
-// noPriority is why a lane has no lossless priority.
-func noPriority(l *lane) string {
+// noPriority is why a way has no lossless priority.
+func noPriority(l *way) string {
 	return fmt.Sprintf("no priority is lossless at %s and stopped by an XOFF at %s", l.inName, l.outName)
 }

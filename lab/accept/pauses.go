@@ -38,9 +38,9 @@ func (p *Plan) reach(rate units.Rate, spec string) units.Time {
 	return rate.Serialize(parts.Sum()) + 2*p.response()
 }
 
-// load is what goes through a lane while its end is paused.
+// load is what takes a way while its end is paused.
 type load struct {
-	*lane
+	*way
 	st, other, lossy *stream    // of the lossless priority that is stopped, another, and one without PFC; nil: none
 	rate             units.Rate // of the slower end
 	hold             units.Time // a pause takes no longer
@@ -57,11 +57,11 @@ func (l *load) besides() (all []int) {
 	return all
 }
 
-// load makes what goes through a lane: the stream at the link's rate, and others beside it.
-func (t *trial) load(l *lane) *load {
+// load makes what takes a way: the stream at the link's rate, and others beside it.
+func (t *trial) load(l *way) *load {
 	rate := min(t.b.ports[l.from].rate, t.b.ports[l.to].rate)
 	every := 50 * rate.Serialize(onWire(256))
-	o := &load{lane: l, rate: rate, hold: t.p.hold(rate), least: max(10*units.Millisecond, 6*every)}
+	o := &load{way: l, rate: rate, hold: t.p.hold(rate), least: max(10*units.Millisecond, 6*every)}
 	k, _ := l.kindOf(l.stop)
 	o.st = &stream{frame: l.frame(losslessStream, k, false, longest), left: endless, lossless: true}
 	aside := func(id, prio int) *stream {
@@ -102,18 +102,18 @@ func ctxError(ctx context.Context, err error) error {
 	return nil
 }
 
-// pauses stops the switch again and again while a stream at the link's rate goes through a lane: what the switch does
+// pauses stops the switch again and again while a stream at the link's rate takes a way: what the switch does
 // with an XOFF is seen at the port that sends it, and what its headroom takes at the port that the switch then stops.
-func (t *trial) pauses(ctx context.Context, lane *lane, i int) error {
+func (t *trial) pauses(ctx context.Context, way *way, i int) error {
 	if !t.r.wants("XOFF's effect", "reaction time", "XON's effect", "pause's end", "not obeyed", "other priority",
 		"passed up", "headroom", "PFC frames") {
 		return nil
 	}
-	if lane.stop < 0 {
-		return t.r.add(Step{Name: "XOFF's effect", Port: lane.outName, Asserts: "an XOFF stops its priority",
-			Verdict: NotPossible, Why: noPriority(lane)})
+	if way.stop < 0 {
+		return t.r.add(Step{Name: "XOFF's effect", Port: way.outName, Asserts: "an XOFF stops its priority",
+			Verdict: NotPossible, Why: noPriority(way)})
 	}
-	b, l := t.b, t.load(lane)
+	b, l := t.b, t.load(way)
 	var ports show.Ports
 	if err := t.sw.shown(ctx, "ports", &ports); err != nil {
 		return err
@@ -376,7 +376,7 @@ func (t *trial) notObeyed(ctx context.Context, l *load) error {
 		{"a PFC frame for all priorities but these", none, &pfc.Frame{Enable: none.Enable}},
 	} {
 		b.pausePeer(l.to, kind.stop)
-		if err := t.follows(ctx, l.lane); err != nil {
+		if err := t.follows(ctx, l.way); err != nil {
 			return err
 		}
 		var from []uint64

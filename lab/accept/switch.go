@@ -123,9 +123,9 @@ type trial struct {
 	tried  map[member]bool // frames came in, or left, there
 }
 
-// run tries all lanes, and then the routes and VLANs that these did not need.
+// run tries all ways, and then the routes and VLANs that these did not need.
 func (t *trial) run(ctx context.Context) error {
-	lanes, missing := t.p.lanes(t.ports)
+	ways, missing := t.p.ways(t.ports)
 	for _, port := range missing {
 		if err := t.r.add(Step{
 			Name: "through the switch", Port: port, Asserts: "frames come in by it, and leave by it",
@@ -134,23 +134,23 @@ func (t *trial) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range lanes {
-		l := t.at(&lanes[i])
-		if err := t.lane(ctx, l, i); err != nil {
+	for i := range ways {
+		l := t.at(&ways[i])
+		if err := t.way(ctx, l, i); err != nil {
 			return err
 		}
 	}
-	return t.others(ctx, lanes)
+	return t.others(ctx, ways)
 }
 
-// at is a lane with the addresses of its ends.
-func (t *trial) at(l *lane) *lane {
+// at is a way with the addresses of its ends.
+func (t *trial) at(l *way) *way {
 	l.src, l.dst, l.router = t.b.ports[l.from].mac, t.b.ports[l.to].mac, t.router
 	return l
 }
 
-// lane has all steps in one lane, the i-th.
-func (t *trial) lane(ctx context.Context, l *lane, i int) error {
+// way has all steps in one way, the i-th.
+func (t *trial) way(ctx context.Context, l *way, i int) error {
 	from, to := t.b.ports[l.from], t.b.ports[l.to]
 	prio := max(l.stop, 0)
 	t.b.betweenPolls(func(units.Time) {
@@ -165,16 +165,16 @@ func (t *trial) lane(ctx context.Context, l *lane, i int) error {
 	return errors.Join(t.through(ctx, l), t.waiting(ctx, l), t.pauses(ctx, l, i), t.marking(ctx, l), ctx.Err())
 }
 
-// learn has the switch learn where a lane ends, by a frame to all that comes in there.
-func (t *trial) learn(ctx context.Context, l *lane) {
+// learn has the switch learn where a way ends, by a frame to all that comes in there.
+func (t *trial) learn(ctx context.Context, l *way) {
 	if l.hop == 0 {
 		_ = t.follows(ctx, l)
 	}
 }
 
-// follows waits until a frame that the peer at a lane's end sends has come to where the lane begins: all that the peer
+// follows waits until a frame that the peer at a way's end sends has come to where the way begins: all that the peer
 // has said before was received, too. Where none comes, it waits as long as that may take.
-func (t *trial) follows(ctx context.Context, l *lane) error {
+func (t *trial) follows(ctx context.Context, l *way) error {
 	most := t.p.reach(t.b.ports[l.to].rate, l.outName).Duration() + 10*time.Millisecond
 	if l.hop != 0 {
 		return wait(ctx, most)
@@ -190,9 +190,9 @@ func (t *trial) follows(ctx context.Context, l *lane) error {
 	return wait(ctx, 10*time.Millisecond)
 }
 
-// passes waits until a frame that is sent now has come to the end of a lane, in a priority that no XOFF stops: all that
+// passes waits until a frame that is sent now has come to the end of a way, in a priority that no XOFF stops: all that
 // was sent before is in the switch.
-func (t *trial) passes(ctx context.Context, l *lane) error {
+func (t *trial) passes(ctx context.Context, l *way) error {
 	most := 10*time.Millisecond + 2*t.p.response().Duration()
 	k, can := l.kindOf(l.beside)
 	if l.beside < 0 || !can {

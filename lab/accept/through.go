@@ -14,8 +14,8 @@ import (
 	"photon/wire"
 )
 
-// laneFrames are frames of all kinds that go through a lane, and how many of them the switch floods.
-func (l *lane) laneFrames(id int) (all [][]byte, flooded int) {
+// allFrames are frames of all kinds that take a way, and how many of them the switch floods.
+func (l *way) allFrames(id int) (all [][]byte, flooded int) {
 	for i, f := range []struct {
 		size  int
 		tag   bool
@@ -50,9 +50,9 @@ func (l *lane) laneFrames(id int) (all [][]byte, flooded int) {
 	return append(all, l.kindFrames(id)...), flooded
 }
 
-// through sends frames of all kinds through the switch, which must arrive at the end of the lane as they are to leave,
+// through sends frames of all kinds through the switch, which must arrive at the end of the way as they are to leave,
 // and at no port that they are not for.
-func (t *trial) through(ctx context.Context, l *lane) error {
+func (t *trial) through(ctx context.Context, l *way) error {
 	name := "through the switch"
 	if l.hop != 0 {
 		name = "routes"
@@ -64,7 +64,7 @@ func (t *trial) through(ctx context.Context, l *lane) error {
 	b := t.b
 	b.forget(id)
 	t.tried[member{l.from, l.vlan}], t.tried[member{l.to, l.leavesIn}] = true, true
-	frames, flooded := l.laneFrames(id)
+	frames, flooded := l.allFrames(id)
 	wanted, size := l.allLeave(frames), 0
 	for _, f := range wanted {
 		size += len(f)
@@ -110,8 +110,8 @@ func (t *trial) through(ctx context.Context, l *lane) error {
 	})
 }
 
-// sendEach has the peer at the beginning of a lane send each of some frames once, no faster than they can leave.
-func (t *trial) sendEach(l *lane, frames [][]byte) {
+// sendEach has the peer at the beginning of a way send each of some frames once, no faster than they can leave.
+func (t *trial) sendEach(l *way, frames [][]byte) {
 	var every units.Time
 	if from, to := t.b.ports[l.from].rate, t.b.ports[l.to].rate; from > to {
 		every = to.Serialize(onWire(longest + 4))
@@ -125,13 +125,13 @@ func (t *trial) sendEach(l *lane, frames [][]byte) {
 	})
 }
 
-// others tries the routes that no lane needed, and the VLANs of each port by which no frame of them came in or left.
-func (t *trial) others(ctx context.Context, done []lane) error {
+// others tries the routes that no way needed, and the VLANs of each port by which no frame of them came in or left.
+func (t *trial) others(ctx context.Context, done []way) error {
 	if !t.r.wants("through the switch", "routes") {
 		return nil
 	}
 	came, left := map[member]bool{}, map[member]bool{}
-	note := func(l *lane) {
+	note := func(l *way) {
 		if l.hop == 0 {
 			came[member{l.from, l.vlan}], left[member{l.to, l.vlan}] = true, true
 		}
@@ -181,13 +181,13 @@ func (t *trial) others(ctx context.Context, done []lane) error {
 // member is a port in a VLAN, by the cable of the turn.
 type member struct{ at, vlan int }
 
-// route tries a route from the first port that can, if no lane had it.
-func (t *trial) route(ctx context.Context, route int, done []lane) error {
+// route tries a route from the first port that can, if no way had it.
+func (t *trial) route(ctx context.Context, route int, done []way) error {
 	why := t.p.whyNotRoute(route)
 	if why == "" {
 		why = "no port that has a cable leads to it"
 		address := t.p.inside(route).As4()
-		if slices.ContainsFunc(done, func(l lane) bool { return l.hop != 0 && l.address == address }) {
+		if slices.ContainsFunc(done, func(l way) bool { return l.hop != 0 && l.address == address }) {
 			return nil
 		}
 		for from := range t.ports {
@@ -207,8 +207,8 @@ func (t *trial) route(ctx context.Context, route int, done []lane) error {
 	})
 }
 
-// held says which frames of some an XOFF stops where the lane ends.
-func (l *lane) held(of []kind) string {
+// held says which frames of some an XOFF stops where the way ends.
+func (l *way) held(of []kind) string {
 	var pcps, dscps uint64
 	for _, k := range of {
 		switch {
@@ -242,7 +242,7 @@ func (l *lane) held(of []kind) string {
 
 // waiting stops all priorities, of which only those that have PFC obey, and looks of which frames none comes until they
 // may go again.
-func (t *trial) waiting(ctx context.Context, l *lane) error {
+func (t *trial) waiting(ctx context.Context, l *way) error {
 	if !t.r.wants("priorities") {
 		return nil
 	}

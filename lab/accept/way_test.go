@@ -44,9 +44,9 @@ func planOf(t *testing.T, file, plan string, ports ...int) (*Plan, error) {
 	return Read(filepath.Join(dir, "accept.yaml"))
 }
 
-// Each port is where a lane begins and where one ends, in no more lanes than that takes; where VLANs and routes leave
+// Each port is where a way begins and where one ends, in no more ways than that takes; where VLANs and routes leave
 // no way, it is said of which port.
-func TestLanes(t *testing.T) {
+func TestWays(t *testing.T) {
 	for name, c := range map[string]struct{ more, want string }{
 		// Whoever has PFC is paused by one, and pauses one, that has it, too.
 		"one without PFC": {"pfc: {priorities: [3]}", "0>2 1>3 2>0 3>1 1>2 2>3"},
@@ -78,9 +78,9 @@ routes: [{prefix: 10.0.0.0/30, via: [{port: 3, mac: "02:00:00:00:00:09"}]}]`,
 		if err != nil {
 			t.Fatal(err)
 		}
-		lanes, missing := p.lanes(p.turn(false))
+		ways, missing := p.ways(p.turn(false))
 		var got []string
-		for _, l := range lanes {
+		for _, l := range ways {
 			text := fmt.Sprintf("%d>%d", l.from, l.to)
 			if l.vlan > 0 {
 				text += fmt.Sprintf("/%d", l.vlan)
@@ -105,8 +105,8 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// What a lane pauses is what both of its ports have PFC for.
-func TestPrioritiesOfLanes(t *testing.T) {
+// What a way pauses is what both of its ports have PFC for.
+func TestPrioritiesOfWays(t *testing.T) {
 	own := withOwn(withOwn(fourPorts, 1, "lossless: []"), 2, "lossless: [5, 6]")
 	all := func(stop, second, beside int) (of [4][3]int) {
 		for i := range of {
@@ -127,7 +127,7 @@ func TestPrioritiesOfLanes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for from := range 4 {
-			l, ok := p.lane(p.turn(false), from, (from+1)%4)
+			l, ok := p.way(p.turn(false), from, (from+1)%4)
 			if !ok {
 				t.Fatalf("%s: no way from %d", file, from)
 			}
@@ -157,18 +157,18 @@ func TestFramesThatLeave(t *testing.T) {
 	tagged := macs + "8100600a" + of
 	codes, newCodes := &[8]uint8{3: 7}, [8]uint8{3: 5}
 	for name, c := range map[string]struct {
-		l        lane
+		l        way
 		in, want string
 	}{
-		"as it is":          {lane{}, tagged, tagged},
-		"its code point":    {lane{codes: codes}, tagged, macs + "8100e00a" + of},
-		"a tag is put on":   {lane{leavesIn: 20, leavesTag: true, newCodes: newCodes}, plain, macs + "8100a014" + of},
-		"a tag is kept":     {lane{leavesIn: 10, leavesTag: true}, tagged, tagged},
-		"and its code":      {lane{leavesIn: 10, leavesTag: true, codes: codes}, tagged, macs + "8100e00a" + of},
-		"a tag is taken":    {lane{leavesIn: 10}, tagged, plain},
-		"nothing to take":   {lane{leavesIn: 10}, plain, plain},
-		"routed":            {lane{router: 1, hop: 2}, plain, next + body("3f", "ab29")},
-		"routed out of one": {lane{router: 1, hop: 2, leavesIn: 10}, tagged, next + body("3f", "ab29")},
+		"as it is":          {way{}, tagged, tagged},
+		"its code point":    {way{codes: codes}, tagged, macs + "8100e00a" + of},
+		"a tag is put on":   {way{leavesIn: 20, leavesTag: true, newCodes: newCodes}, plain, macs + "8100a014" + of},
+		"a tag is kept":     {way{leavesIn: 10, leavesTag: true}, tagged, tagged},
+		"and its code":      {way{leavesIn: 10, leavesTag: true, codes: codes}, tagged, macs + "8100e00a" + of},
+		"a tag is taken":    {way{leavesIn: 10}, tagged, plain},
+		"nothing to take":   {way{leavesIn: 10}, plain, plain},
+		"routed":            {way{router: 1, hop: 2}, plain, next + body("3f", "ab29")},
+		"routed out of one": {way{router: 1, hop: 2, leavesIn: 10}, tagged, next + body("3f", "ab29")},
 	} {
 		b, err := hex.DecodeString(c.in)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"photon/wire"
 )
 
-// lane is a way through the switch, from the peer of one of its ports to that of another.
-type lane struct {
+// way leads through the switch, from the peer of one of its ports to that of another.
+type way struct {
 	from, to int // of the turn's cables
 	in, out  int // the switch's ports there, by their numbers
 	inName   string
@@ -26,13 +26,13 @@ type lane struct {
 	tagged      bool // they come in with its tag
 	leavesIn    int  // the VLAN in which they leave
 	leavesTag   bool
-	router, hop wire.MAC // of a lane that is routed: its router and the next hop; 0: it is not
+	router, hop wire.MAC // of a way that is routed: its router and the next hop; 0: it is not
 	address     [4]byte  // which is routed so
 
 	trust          dataplane.Classes
 	codes          *[8]uint8 // code points by priority of tagged frames that leave; nil: they keep theirs
 	newCodes       [8]uint8  // and those of new tags
-	obeyed         uint8     // priorities that an XOFF of the peer stops where the lane ends
+	obeyed         uint8     // priorities that an XOFF of the peer stops where the way ends
 	stop, second   int       // priorities that are lossless where it begins, and stopped where it ends; -1: none
 	beside         int       // one that no XOFF stops; -1: none
 	noBroad, noNew bool      // frames to all, and to addresses that the switch does not know, may not be flooded
@@ -45,27 +45,27 @@ type kind struct {
 	pcp        int // of its tag; -1: it has none, unless its VLAN asks for one
 }
 
-// lanes are such that each port of a turn begins and ends one at least, and one that can be paused, as far as there is
+// ways are such that each port of a turn begins and ends one at least, and one that can be paused, as far as there is
 // a way, and few more than that takes. missing are ports that begin or end none.
-func (p *Plan) lanes(ports []joined) (all []lane, missing []string) {
+func (p *Plan) ways(ports []joined) (all []way, missing []string) {
 	n := len(ports)
-	ways := make([][]*lane, n) // from a port, to each of the others, the next one first
-	begins := make([]int, n)   // of the lane that ends at a port, where it begins; -1: there is none
+	leading := make([][]*way, n) // from a port, to each of the others, the next one first
+	begins := make([]int, n)     // of the way that ends at a port, where it begins; -1: there is none
 	for from := range n {
 		begins[from] = -1
 		for d := 1; d < n; d++ {
-			if l, ok := p.lane(ports, from, (from+d)%n); ok {
-				ways[from] = append(ways[from], &l)
+			if l, ok := p.way(ports, from, (from+d)%n); ok {
+				leading[from] = append(leading[from], &l)
 			}
 		}
-		slices.SortStableFunc(ways[from], func(a, b *lane) int { return cmp.Compare(min(b.stop, 0), min(a.stop, 0)) })
+		slices.SortStableFunc(leading[from], func(a, b *way) int { return cmp.Compare(min(b.stop, 0), min(a.stop, 0)) })
 	}
 	// Each port ends at most one, as far as possible: whoever holds an end looks for another (Kuhn's matching).
 	for from := range n {
 		tried := make([]bool, n)
 		var find func(from int) bool
 		find = func(from int) bool {
-			for _, l := range ways[from] {
+			for _, l := range leading[from] {
 				if tried[l.to] {
 					continue
 				}
@@ -80,21 +80,21 @@ func (p *Plan) lanes(ports []joined) (all []lane, missing []string) {
 		find(from)
 	}
 	begun, stops, stopped := make([]bool, n), make([]bool, n), make([]bool, n)
-	take := func(l *lane) {
+	take := func(l *way) {
 		all, begun[l.from], begins[l.to] = append(all, *l), true, l.from
 		if l.stop >= 0 {
 			stopped[l.from], stops[l.to] = true, true
 		}
 	}
 	for from := range n {
-		for _, l := range ways[from] {
+		for _, l := range leading[from] {
 			if begins[l.to] == from {
 				take(l)
 			}
 		}
 	}
 	for from := range n {
-		for _, l := range ways[from] {
+		for _, l := range leading[from] {
 			if !begun[from] || begins[l.to] < 0 || l.stop >= 0 && !(stopped[from] && stops[l.to]) {
 				take(l)
 			}
@@ -149,8 +149,8 @@ func (p *Plan) form(port, vlan int) form {
 	return form{}
 }
 
-// lane is the first way from one port to another: in a VLAN of both, or by a route.
-func (p *Plan) lane(ports []joined, from, to int) (l lane, ok bool) {
+// way is the first way from one port to another: in a VLAN of both, or by a route.
+func (p *Plan) way(ports []joined, from, to int) (l way, ok bool) {
 	all := p.bridged(ports, from, to)
 	for i := range p.sw.Routes {
 		if len(all) > 0 {
@@ -164,8 +164,8 @@ func (p *Plan) lane(ports []joined, from, to int) (l lane, ok bool) {
 	return all[0], true
 }
 
-// bridged are the lanes from one port to another, one in each VLAN.
-func (p *Plan) bridged(ports []joined, from, to int) (all []lane) {
+// bridged are the ways from one port to another, one in each VLAN.
+func (p *Plan) bridged(ports []joined, from, to int) (all []way) {
 	for _, f := range p.forms(ports[from].number) {
 		g := p.form(ports[to].number, f.vlan)
 		if f.takes && g.ok && g.takes { // which learns from there
@@ -175,8 +175,8 @@ func (p *Plan) bridged(ports []joined, from, to int) (all []lane) {
 	return all
 }
 
-// routed are the lanes from one port to another by a route: none, or one.
-func (p *Plan) routed(ports []joined, from, to, route int) (all []lane) {
+// routed are the ways from one port to another by a route: none, or one.
+func (p *Plan) routed(ports []joined, from, to, route int) (all []way) {
 	r := &p.sw.Routes[route]
 	if p.whyNotRoute(route) != "" || r.Via[0].Port.V != ports[to].number {
 		return nil
@@ -197,11 +197,11 @@ func (p *Plan) routed(ports []joined, from, to, route int) (all []lane) {
 	return nil
 }
 
-// between is a lane in these forms.
-func (p *Plan) between(ports []joined, from, to int, f, g form) lane {
+// between is a way in these forms.
+func (p *Plan) between(ports []joined, from, to int, f, g form) way {
 	s := &p.node.Config
 	in, out := ports[from].number, ports[to].number
-	l := lane{
+	l := way{
 		from: from, to: to, in: in, out: out, inName: ports[from].device, outName: ports[to].device,
 		vlan: f.vlan, tagged: f.tagged, leavesIn: g.vlan, leavesTag: g.tagged,
 		trust: p.classes(in), codes: s.Ports[out].PCPOut,
@@ -238,8 +238,8 @@ func (p *Plan) between(ports []joined, from, to int, f, g form) lane {
 	return l
 }
 
-// kindOf is how a frame says this priority where the lane begins, if it can.
-func (l *lane) kindOf(prio int) (kind, bool) {
+// kindOf is how a frame says this priority where the way begins, if it can.
+func (l *way) kindOf(prio int) (kind, bool) {
 	k := kind{prio: prio, pcp: -1}
 	if prio < 0 {
 		return k, false
@@ -267,9 +267,9 @@ func nearest(means []uint8, prio, wanted int) int {
 	return slices.Index(means, uint8(prio))
 }
 
-// kinds are all ways in which a frame can say its priority where the lane begins: each DSCP, and each code point of a
+// kinds are all forms in which a frame can say its priority where the way begins: each DSCP, and each code point of a
 // tag.
-func (l *lane) kinds() (all []kind) {
+func (l *way) kinds() (all []kind) {
 	for dscp := range 64 {
 		k := kind{int(l.trust.DSCP[dscp]), dscp, -1}
 		if l.tagged {
@@ -285,8 +285,8 @@ func (l *lane) kinds() (all []kind) {
 	return all
 }
 
-// of is a kind with the priority that it has where the lane begins.
-func (l *lane) of(k kind) kind {
+// of is a kind with the priority that it has where the way begins.
+func (l *way) of(k kind) kind {
 	switch {
 	case l.trust.Trust == dataplane.TrustNone:
 		k.prio = int(l.trust.Default)
@@ -299,7 +299,7 @@ func (l *lane) of(k kind) kind {
 }
 
 // tag gives a frame the tag that it needs to come in, if any: that of its VLAN, or one that has only a priority.
-func (l *lane) tag(b []byte, k kind) []byte {
+func (l *way) tag(b []byte, k kind) []byte {
 	if k.pcp < 0 && !l.tagged {
 		return b
 	}
@@ -312,8 +312,8 @@ func (l *lane) tag(b []byte, k kind) []byte {
 	return b
 }
 
-// frame is one of a stream in this lane, of so many bytes without a tag.
-func (l *lane) frame(id int, k kind, ect bool, size int) []byte {
+// frame is one of a stream in this way, of so many bytes without a tag.
+func (l *way) frame(id int, k kind, ect bool, size int) []byte {
 	to := l.dst
 	if l.hop != 0 {
 		to = l.router
@@ -328,7 +328,7 @@ func (l *lane) frame(id int, k kind, ect bool, size int) []byte {
 }
 
 // leaves is the frame as it leaves the switch: with the tag of the VLAN, or without, and routed, if it is.
-func (l *lane) leaves(b []byte) []byte {
+func (l *way) leaves(b []byte) []byte {
 	b = slices.Clone(b)
 	prio := b[tagOf(b)+prioAt]
 	tci, tagged := wire.VLANTag(b)
@@ -360,15 +360,15 @@ func (l *lane) leaves(b []byte) []byte {
 }
 
 // allLeave are frames as they leave.
-func (l *lane) allLeave(frames [][]byte) (all [][]byte) {
+func (l *way) allLeave(frames [][]byte) (all [][]byte) {
 	for _, f := range frames {
 		all = append(all, l.leaves(f))
 	}
 	return all
 }
 
-// name says which way a lane leads, if that is not plain.
-func (l *lane) name() (text string) {
+// name says which way a way leads, if that is not plain.
+func (l *way) name() (text string) {
 	switch {
 	case l.hop != 0:
 		text = fmt.Sprintf(" (routed to %d.%d.%d.%d)", l.address[0], l.address[1], l.address[2], l.address[3])
@@ -378,8 +378,8 @@ func (l *lane) name() (text string) {
 	return text
 }
 
-// noPFC stops all priorities that no XOFF stops where the lane ends, and has a time for the others that does not count.
-func (l *lane) noPFC() *pfc.Frame {
+// noPFC stops all priorities that no XOFF stops where the way ends, and has a time for the others that does not count.
+func (l *way) noPFC() *pfc.Frame {
 	f := everything()
 	f.Enable &^= l.obeyed
 	return f
@@ -415,7 +415,6 @@ func (p *Plan) isOwn(a netip.Addr) bool {
 }
 
 // whyNotRoute is why a route cannot be tried; empty: it can.
-
 func (p *Plan) whyNotRoute(route int) string {
 	r := &p.sw.Routes[route]
 	switch {
