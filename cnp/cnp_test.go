@@ -137,7 +137,7 @@ func slowPCN(p PCNParams, flow int, arrivals []arrival) (want []report) {
 	for i := 0; i < len(arrivals); {
 		begin := arrivals[i].at
 		if p.Phase == Tick {
-			begin = arrivals[i].at / p.Period * p.Period
+			begin = (arrivals[i].at+p.Clock)/p.Period*p.Period - p.Clock
 		} else if len(want) > 0 && begin < want[len(want)-1].at+p.Period {
 			begin = want[len(want)-1].at
 		}
@@ -164,9 +164,53 @@ func slowPCN(p PCNParams, flow int, arrivals []arrival) (want []report) {
 	return want
 }
 
+func drawPCN(t *rapid.T) PCNParams {
+	return PCNParams{
+		Period: 50 * us, Percent: 95, Phase: Phase(rapid.IntRange(0, 1).Draw(t, "phase")),
+		Clock: units.Time(rapid.SampledFrom([]int{0, 1, 20, 999}).Draw(t, "clock")) * us,
+	}
+}
+
+// Whoever polls late, but once in a period at least, gets the last of the periods that have ended since: whole, and with
+// frames. Of one flow: others may stand before it that ended while nobody asked.
+func TestPCNPolledLateAgainstSlowTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPCN(t)
+		np, told := NewPCN(p, 1), units.Time(0)
+		var all []arrival
+		poll := func(now units.Time) {
+			var got, want []Notice
+			for _, n, ok := np.Poll(now); ok; _, n, ok = np.Poll(now) {
+				got = append(got, n)
+			}
+			for _, r := range slowPCN(p, 0, all) {
+				if r.at > told && r.at <= now {
+					want = []Notice{r.Notice}
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%+v, polled at %v and %v: %+v, want %+v; it sent %v", p, told, now, got, want, all)
+			}
+			told = now
+		}
+		later := func() units.Time { return told + units.Time(evenly(1, int64(p.Period)).Draw(t, "later")) }
+		next := later()
+		for _, a := range drawArrivals(t, 120*us) {
+			for ; next <= a.at; next = later() {
+				poll(next)
+			}
+			np.Data(a.at, 0, a.ecn, a.nbytes)
+			all = append(all, a)
+		}
+		for end := next + 3*p.Period; next < end; next = later() {
+			poll(next)
+		}
+	})
+}
+
 func TestPCNAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := PCNParams{Period: 50 * units.Microsecond, Percent: 95, Phase: Phase(rapid.IntRange(0, 1).Draw(t, "phase"))}
+		p := drawPCN(t)
 		all := drawArrivals(t, 120*units.Microsecond)
 		got := drive(t, NewPCN(p, 4), all)
 		var want []report
@@ -207,14 +251,17 @@ func TestPCNSlowFlow(t *testing.T) {
 	np := NewPCN(PCNParams{Period: 500 * units.Microsecond, Percent: 95}, 1)
 	now := 123 * units.Microsecond
 	var words []uint32
-	for range 5 {
+	for i := range 6 {
+		if i == 5 {
+			now += units.Second // that is less than 1 Mbit/s, and 0 would stop it for ever
+		}
 		np.Data(now, 0, wire.CE, 1082)
 		if _, n, ok := np.Poll(np.Next()); ok {
 			words = append(words, n.Word)
 		}
 		now += 8656 * units.Microsecond
 	}
-	if !slices.Equal(words, []uint32{17, 1, 1, 1, 1}) { // the first has no gap to go by
+	if !slices.Equal(words, []uint32{17, 1, 1, 1, 1, 1}) { // the first has no gap to go by
 		t.Fatal(words)
 	}
 }
@@ -324,13 +371,15 @@ func TestForget(t *testing.T) {
 	for name, np := range map[string]NP{
 		"DCQCN": NewDCQCN(DCQCNParams{Interval: 50 * us}, 4), "ticks": NewDCQCNTicks(DCQCNParams{Interval: 50 * us}, 4),
 		"DCQCN+": NewDCQCNPlus(DCQCNPlusParams{Gap: us, Interval: 45 * us, Silence: 100 * us}, 4), "BECN": NewBECN(false, 4),
-		"PCN": NewPCN(PCNParams{Period: 50 * us, Percent: 95}, 4),
+		"PCN": NewPCN(PCNParams{Period: 50 * us, Percent: 95}, 4), "BECN of TCD": NewBECN(true, 4),
+		"TCD": NewTCD(DCQCNParams{Interval: 50 * us}, 4),
 	} {
+		unmarked := name == "PCN" || name == "BECN of TCD" || name == "TCD" // ECT(0) is reported as such
 		np.Data(us, 2, wire.CE, 1000)
 		np.Forget(2)
 		np.Data(2*us, 2, wire.ECT0, 1000) // another flow, not marked
 		for now := 2 * us; now < 200*us; now += us {
-			if flow, n, ok := np.Poll(now); ok && (name != "PCN" || n.ECN == wire.CE) {
+			if flow, n, ok := np.Poll(now); ok && (!unmarked || n.ECN == wire.CE) {
 				t.Errorf("%s: flow %d is notified of another's mark: %+v", name, flow, n)
 			}
 		}

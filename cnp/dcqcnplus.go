@@ -111,8 +111,8 @@ func (d *DCQCNPlus) skip(before units.Time) {
 	}
 }
 
-// visitNext is one visit: the record leaves the list, or goes to its end.
-func (d *DCQCNPlus) visitNext() (flow int, stays bool) {
+// visitNext is one visit: the record leaves the list, and is not marked then, or goes to its end.
+func (d *DCQCNPlus) visitNext() (flow int) {
 	at := d.visit
 	d.visit += d.params.Gap
 	flow = d.list.pop()
@@ -120,7 +120,7 @@ func (d *DCQCNPlus) visitNext() (flow int, stays bool) {
 	if at-f.lastMark > d.params.Silence {
 		d.length--
 		d.unmark(f)
-		return flow, false
+		return flow
 	}
 	d.list.push(flow)
 	if at >= d.leave {
@@ -131,7 +131,7 @@ func (d *DCQCNPlus) visitNext() (flow int, stays bool) {
 			}
 		}
 	}
-	return flow, true
+	return flow
 }
 
 func (d *DCQCNPlus) unmark(f *plusFlow) {
@@ -160,8 +160,8 @@ func (d *DCQCNPlus) Poll(now units.Time) (int, Notice, bool) {
 			return 0, Notice{}, false
 		}
 		at, round := d.visit, units.Time(d.length)*d.params.Gap
-		flow, stays := d.visitNext()
-		if f := &d.flows[flow]; stays && f.marked && at-f.last >= d.params.Interval {
+		flow := d.visitNext()
+		if f := &d.flows[flow]; f.marked && at-f.last >= d.params.Interval {
 			d.unmark(f)
 			f.last = at
 			return flow, Notice{ECN: wire.NotECT, Word: uint32(min(round/units.Nanosecond, 1<<32-1))}, true

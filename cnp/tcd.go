@@ -16,13 +16,8 @@ const TCDUndetermined = wire.ECT0
 // intervals are those of DCQCNTicks: they begin with its first frame.
 type TCD struct {
 	ticks DCQCNTicks
-	marks []uint8 // by flow: CE and UE since its last CNP
+	ce    []bool // by flow: a frame with CE came since its last CNP
 }
-
-const (
-	seenCE uint8 = 1 << iota
-	seenUE
-)
 
 var _ Elastic = (*TCD)(nil)
 
@@ -37,9 +32,7 @@ func NewTCD(p DCQCNParams, capacity int) *TCD {
 // Room implements Elastic.
 func (t *TCD) Room(flows int) {
 	t.ticks.Room(flows)
-	for len(t.marks) < flows {
-		t.marks = append(t.marks, 0)
-	}
+	t.ce = append(t.ce, make([]bool, flows-len(t.ce))...)
 }
 
 // Quiet implements Elastic.
@@ -49,9 +42,8 @@ func (t *TCD) Quiet(flow int) bool { return t.ticks.Quiet(flow) }
 func (t *TCD) Data(now units.Time, flow int, ecn uint8, nbytes int) {
 	switch ecn {
 	case wire.CE:
-		t.marks[flow] |= seenCE
+		t.ce[flow] = true
 	case TCDUndetermined:
-		t.marks[flow] |= seenUE
 		ecn = wire.CE // to a clock any mark is one
 	default:
 		ecn = wire.NotECT
@@ -69,17 +61,17 @@ func (t *TCD) Poll(now units.Time) (int, Notice, bool) {
 		return 0, Notice{}, false
 	}
 	n := Notice{ECN: TCDUndetermined}
-	if t.marks[flow]&seenCE != 0 {
+	if t.ce[flow] {
 		n.ECN = wire.CE
 	}
-	t.marks[flow] = 0
+	t.ce[flow] = false
 	return flow, n, true
 }
 
 // Forget drops a flow's marks, and lets the slot's next flow begin a clock of its own.
 func (t *TCD) Forget(flow int) {
 	t.ticks.Forget(flow)
-	t.marks[flow] = 0
+	t.ce[flow] = false
 }
 
 // Rebase implements units.Rebaser.

@@ -131,6 +131,7 @@ func TestBeginnings(t *testing.T) {
 		exchange(5, b, a)
 	}
 	a.Send(0, 150)
+	a.CountReceived(0, 3000) // all that b sent; a new peer begins at 0, and nothing is missing
 	b = NewPort(c, 1, units.Gbps, 1500) // what it was sent is gone
 	exchange(9, b, a)
 	if a.May(0, 1) {
@@ -138,8 +139,13 @@ func TestBeginnings(t *testing.T) {
 	}
 	exchange(9, a, b)
 	exchange(9, b, a)
-	if !a.May(0, 200) || a.May(0, 201) {
+	if !a.May(0, 200) || a.May(0, 201) || a.Counters(9).Lost[0] != 0 {
 		t.Errorf("it may send: %+v", a.Counters(9))
+	}
+	b.Send(0, 7) // and is lost
+	exchange(9+b.config.PeriodAt(units.Gbps), b, a)
+	if lost := a.Counters(9).Lost[0]; lost != 7 {
+		t.Errorf("of 7 blocks that did not come %d are lost", lost)
 	}
 }
 

@@ -142,7 +142,7 @@ func (p *Port) Process(now units.Time, f *Packet) (on uint8) {
 	if p.known&bit == 0 {
 		p.known |= bit
 		p.advertiseNow |= bit
-	} else if lost := (f.Sent - l.received) & wrap; lost <= most {
+	} else if lost := (f.Sent - l.received) & wrap; lost <= most && !f.Init { // a peer that begins anew counts from 0
 		p.count.Lost[i] += uint64(lost)
 	}
 	l.received = f.Sent & wrap

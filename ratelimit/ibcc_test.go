@@ -243,3 +243,31 @@ func TestIBCCAgainstSlowTwin(t *testing.T) {
 	})
 	n.reached(t, "limit", "timer begins", "timer ends", "held")
 }
+
+// Flows of one port share an index only where it is said so.
+func TestIBCCAlone(t *testing.T) {
+	p, port := ibccParams(), &Port{}
+	p.Shared = false
+	a, b := NewIBCC(p, port), NewIBCC(p, port)
+	if a.Notify(0, wire.CE, 0); a.Rate(0) == line || b.Rate(0) != line {
+		t.Errorf("after a notice to one they are at %v and %v", a.Rate(0), b.Rate(0))
+	}
+}
+
+// An acknowledgement without a mark changes nothing, behind TCD's switches neither: the index goes on falling.
+func TestAcknowledgementsWithoutAMark(t *testing.T) {
+	p := *ibccParams()
+	p.Ternary = true
+	a, b := AckedIBCC{NewIBCC(&p, nil)}, NewIBCC(&p, nil)
+	a.Ack(0, &Ack{CE: true})
+	b.Notify(0, wire.CE, 0)
+	a.Ack(1, &Ack{})
+	for now := units.Time(0); now < units.Millisecond; now += 10 * units.Microsecond {
+		if a.Rate(now) != b.Rate(now) {
+			t.Fatalf("at %v: %v, without the acknowledgement %v", now, a.Rate(now), b.Rate(now))
+		}
+	}
+	if a.Rate(units.Millisecond) != line {
+		t.Errorf("a millisecond later it is at %v", a.Rate(units.Millisecond))
+	}
+}

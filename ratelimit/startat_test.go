@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"photon/units"
+	"photon/wire"
 )
 
 // A flow that begins below line rate sends at that rate, and grows from there
@@ -28,6 +29,9 @@ func TestStartAt(t *testing.T) {
 	} {
 		full := c.rp.Rate(0)
 		at := units.Millisecond
+		for i := range units.Time(20) { // what was heard before does not count
+			c.rp.Notify(at/2+i, wire.CE, 60)
+		}
 		c.rp.StartAt(at, full/4)
 		if r := c.rp.Rate(at); !near(float64(r), float64(full/4), 1e-3) {
 			t.Errorf("%s begins at %v, not %v", c.name, r, full/4)
@@ -51,5 +55,39 @@ func TestStartAt(t *testing.T) {
 		if r := c.rp.Rate(at); r != full {
 			t.Errorf("%s begins at %v, not at line rate", c.name, r)
 		}
+	}
+}
+
+// The rate at which a flow begins is where it wants to be: fast recovery does not lead it away from there, and the cycles
+// of its timers and counters are whole.
+func TestStartAtIsTheTarget(t *testing.T) {
+	for name, rp := range map[string]Starter{
+		"qcn": NewQCN(qcnParams(), 1), "dcqcn": NewDCQCN(dcqcnParams()), "dcqcn+": NewDCQCNPlus(plusParams(), nil), "mlx": NewMlx(mlxParams()),
+	} {
+		first := map[string]units.Time{
+			"qcn": qcnParams().TimeReset, "dcqcn": dcqcnParams().RateTimer, "dcqcn+": plusParams().Timer, "mlx": mlxParams().RateTimer,
+		}[name]
+		at := units.Second
+		rp.StartAt(at, line/4)
+		if r := rp.Rate(at + first*5/4); r != line/4 {
+			t.Errorf("%s is at %v after its first cycle", name, r)
+		}
+		if q, ok := rp.(*QCN); ok {
+			q.StartAt(at, line/4)
+			for range 100 {
+				q.Sent(at, int(q.params.ByteReset)/200)
+			}
+			if q.Rate(at + first/2); q.byteStage != 0 || q.timeStage != 0 {
+				t.Errorf("half a cycle, and qcn is in stages %d and %d", q.byteStage, q.timeStage)
+			}
+		}
+	}
+	m := NewTimely(timelyParams())
+	for i := range uint64(9) {
+		m.Ack(units.Time(i)*units.Millisecond, &Ack{Packet: i, Next: i + 1, RTT: units.Millisecond})
+	}
+	m.StartAt(units.Second, line/4)
+	if m.Ack(units.Second, &Ack{RTT: 100 * units.Millisecond, CE: true}); m.Rate(0) != line/4 {
+		t.Errorf("the first round-trip time of a flow is compared with that of another: %v", m.Rate(0))
 	}
 }

@@ -59,6 +59,89 @@ func TestSwiftStepByStep(t *testing.T) {
 	}
 }
 
+// slowSwift is the paper's text: TargetDelay of equation 3 with the a and b that it solves for, and algorithm 1 with the
+// times of all decreases.
+type slowSwift struct {
+	p         *SwiftParams
+	cwnd      float64
+	decreases []units.Time
+}
+
+func (s *slowSwift) ack(now, rtt units.Time, packets int) {
+	p := s.p
+	x := func(cwnd float64) float64 { return math.Pow(cwnd, -0.5) }
+	a := p.Range.Seconds() / (x(p.FSMin) - x(p.FSMax))
+	b := -a * x(p.FSMax)
+	target := p.Base.Seconds() + float64(p.Hops)*p.Hop.Seconds()
+	switch scaling := a*x(s.cwnd) + b; {
+	case scaling > p.Range.Seconds():
+		target += p.Range.Seconds()
+	case scaling > 0:
+		target += scaling
+	}
+	over := rtt.Seconds() - target
+	n := len(s.decreases)
+	switch {
+	case over < 0 && s.cwnd < 1:
+		s.cwnd += p.AI * float64(packets)
+	case over < 0:
+		s.cwnd += p.AI * float64(packets) / s.cwnd
+	case n == 0 || s.decreases[n-1]+rtt <= now:
+		factor := 1 - p.Beta*over/rtt.Seconds()
+		if factor < 1-p.MaxMDF {
+			factor = 1 - p.MaxMDF
+		}
+		s.cwnd *= factor
+		s.decreases = append(s.decreases, now)
+	}
+	if s.cwnd > p.Max {
+		s.cwnd = p.Max
+	}
+	if s.cwnd < p.Min {
+		s.cwnd = p.Min
+	}
+}
+
+func TestSwiftAgainstSlowTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := swiftParams()
+		p.AI = rapid.SampledFrom([]float64{0.5, 1, 3}).Draw(t, "ai")
+		s, twin := NewSwift(p), &slowSwift{p: p, cwnd: p.Max}
+		now, packet := units.Time(0), uint64(0)
+		for range rapid.IntRange(1, 60).Draw(t, "acknowledgements") {
+			// About the target most often: windows grow and shrink.
+			rtt := units.Time(rapid.OneOf(rapid.IntRange(15_000, 150_000), rapid.IntRange(1, 2_000_000)).Draw(t, "rtt")) * units.Nanosecond
+			now += units.Time(rapid.IntRange(0, 200).Draw(t, "after")) * units.Microsecond
+			packets := rapid.IntRange(1, 4).Draw(t, "packets") // acknowledgements of those before it were lost
+			packet += uint64(packets)
+			s.Ack(now, &Ack{Packet: packet - 1, Next: packet + 9, RTT: rtt})
+			if twin.ack(now, rtt, packets); !near(s.cwnd, twin.cwnd, 1e-9) {
+				t.Fatalf("%v packets, want %v", s.cwnd, twin.cwnd)
+			}
+		}
+	})
+}
+
+// What makes no sense is refused.
+func TestSwiftValidates(t *testing.T) {
+	for i, change := range []func(*SwiftParams){
+		func(p *SwiftParams) { p.Line = 0 }, func(p *SwiftParams) { p.Packet = 0 }, func(p *SwiftParams) { p.Base = 0 },
+		func(p *SwiftParams) { p.Hop = -1 }, func(p *SwiftParams) { p.Range = -1 }, func(p *SwiftParams) { p.Hops = -1 },
+		func(p *SwiftParams) { p.AI = 0 }, func(p *SwiftParams) { p.AI = math.NaN() }, func(p *SwiftParams) { p.Beta = 0 },
+		func(p *SwiftParams) { p.Beta = 1.01 }, func(p *SwiftParams) { p.MaxMDF = 0 }, func(p *SwiftParams) { p.MaxMDF = 1 },
+		func(p *SwiftParams) { p.FSMin = 0 }, func(p *SwiftParams) { p.FSMin = p.FSMax }, func(p *SwiftParams) { p.Min = 0 },
+		func(p *SwiftParams) { p.Min = p.Max + 1 }, func(p *SwiftParams) { p.Max = 2e9 },
+	} {
+		p := swiftParams()
+		if p.Validate() != nil {
+			t.Fatal(p.Validate())
+		}
+		if change(p); p.Validate() == nil {
+			t.Errorf("change %d is taken: %+v", i, p)
+		}
+	}
+}
+
 // Whatever delays come: a window shrinks at most once in a round-trip time, and by no more than max_mdf; it grows by
 // no more than ai in one; and it stays in its bounds.
 func TestSwiftIsBounded(t *testing.T) {
