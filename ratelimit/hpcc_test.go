@@ -422,6 +422,20 @@ func TestHPCCBetweenGrains(t *testing.T) {
 	}
 }
 
+// What the sender's clock says of how far apart two packets are may be wrong by nearly half a turn of the telemetry's.
+func TestSpans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(what string, most units.Time) units.Time {
+			return units.Time(rapid.Int64Range(0, int64(most)).Draw(t, what))
+		}
+		then, span := draw("then", 100*units.Second), draw("span", 10*units.Second)
+		off := draw("off", wire.INTTimeWrap-2) - (wire.INTTimeWrap/2 - 1)
+		if got := spanOf(then%wire.INTTimeWrap, (then+span)%wire.INTTimeWrap, span+off); got != span {
+			t.Fatalf("%v apart, said to be %v: %v", span, span+off, got)
+		}
+	})
+}
+
 // After a silence of any length, and between the packets of a slow flow, a link that was half used is no full one: its
 // clock has turned over since, which the sender's own tells.
 func TestTelemetryAfterSilence(t *testing.T) {

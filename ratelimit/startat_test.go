@@ -82,6 +82,17 @@ func TestStartAtIsTheTarget(t *testing.T) {
 			}
 		}
 	}
+	h := NewHPCC(hpccParams())
+	w := h.Window()
+	h.StartAt(units.Second, line/4)
+	for i := range uint64(2) { // an idle link adds to the window of now, and not to that of line rate
+		idle := make(wire.INT, wire.INTLen)
+		idle.Push(wire.INTHop{Rate: line, Time: units.Time(i) * units.Microsecond})
+		h.Ack(units.Second+units.Time(i)*units.Microsecond, &Ack{Packet: i, Next: i + 1, Hops: idle})
+	}
+	if h.Window() > w/4+2*h.params.AI {
+		t.Errorf("hpcc has a window of %v, and began with a quarter of %v", h.Window(), w)
+	}
 	m := NewTimely(timelyParams())
 	for i := range uint64(9) {
 		m.Ack(units.Time(i)*units.Millisecond, &Ack{Packet: i, Next: i + 1, RTT: units.Millisecond})
