@@ -204,6 +204,16 @@ func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
 	if got := then.again(e, quotient("jain")); got.Verdict != NotRun {
 		t.Errorf("by another metric: %+v", got)
 	}
+	then = &Tally{Claims: []Tallied{{e.ID, judge(e, claim("a", "b"), r)}}}
+	for what, change := range map[string]func(*experiment.Claim){
+		"another statistic": func(c *experiment.Claim) { c.Stat = "max" }, "another metric": func(c *experiment.Claim) { c.Metric = "fct" },
+		"a reduction": func(c *experiment.Claim) { c.As = experiment.Reduction }, "another name": func(c *experiment.Claim) { c.Name = "2" },
+	} {
+		c := claim("a", "b")
+		if change(c); then.again(e, c).Verdict != NotRun {
+			t.Errorf("%s: %+v", what, then.again(e, c))
+		}
+	}
 }
 
 // An older verdict stands for what was not run, and not for what ran and is worth nothing.

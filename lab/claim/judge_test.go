@@ -204,6 +204,31 @@ func TestOneSentenceIsOneClaim(t *testing.T) {
 	}
 }
 
+// What --quick leaves out on purpose decides nothing, as long as something is left; a claim of which nothing is, is not run.
+func TestLeftOut(t *testing.T) {
+	r := result(map[string][]float64{"a": {10}, "b": {30}})
+	r.Quick = true
+	part := func(scheme, metric string) experiment.Part {
+		return experiment.Part{Name: scheme + metric, Schemes: []string{scheme}, Metric: metric, Paper: ptr(10)}
+	}
+	for _, c := range []struct {
+		parts []experiment.Part
+		want  Verdict
+	}{
+		{[]experiment.Part{part("a", "x@9")}, NotRun},
+		{[]experiment.Part{part("a", "x@9"), part("b", "x@9")}, NotRun},
+		{[]experiment.Part{part("a", "x@9"), part("a", "x")}, Reproduced},
+		{[]experiment.Part{part("a", "x"), part("a", "x@9")}, Reproduced},
+		{[]experiment.Part{part("b", "x"), part("a", "x@9"), part("a", "x")}, Differs},
+		{[]experiment.Part{part("a", "x"), part("c", "x")}, NotRun}, // a scheme that is missing is not left out by --quick
+	} {
+		got := judge(watched(t), &experiment.Claim{ID: "c", Measurements: c.parts}, r)
+		if got.Verdict != c.want || len(got.Measurements) != len(c.parts) && len(c.parts) > 1 {
+			t.Errorf("%+v: %s", c.parts, got.Verdict)
+		}
+	}
+}
+
 // Of measurements with one verdict that decides which no excuse is made for: that a claim is undecided, or has the
 // paper's direction, is said if it is so of all that are against it.
 func TestClaimIsAsBadAsItsWorst(t *testing.T) {
