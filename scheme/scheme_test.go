@@ -374,3 +374,140 @@ func TestRecipesWhosePointsWaitInVain(t *testing.T) {
 		}
 	}
 }
+
+// Each recipe has the points that its paper has, and what hosts carry for them. By name, and with a value of a parameter.
+func TestPointsOfRecipes(t *testing.T) {
+	const quiet = "cnp.Silent"
+	ect0, ect1 := cnp.Carry{ECT: 0b10}, cnp.Carry{ECT: 0b01}
+	tagged, stamped, told := ect0, cnp.Carry{ECT: 0b10, Ack: true, Stamp: true}, cnp.Carry{ECT: 0b10, Ack: true, INT: true}
+	tagged.Tag = true
+	acked, tcdStamped := cnp.Carry{ECT: 0b10, Ack: true}, cnp.Carry{ECT: 0b01, Ack: true, Stamp: true}
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		name, param, value string
+		cp, np, rp         string
+		carry              cnp.Carry
+	}{
+		{"none", "", "", "marking.None", quiet, "ratelimit.Unlimited", ect0},
+		{"pcn", "", "", "*marking.NPECN", "*cnp.PCN", "*ratelimit.PCN", ect0},
+		{"qcn", "", "", "*marking.QCN", quiet, "*ratelimit.QCN", tagged},
+		{"af-qcn", "", "", "*marking.QCN", quiet, "*ratelimit.QCN", tagged},
+		{"dcqcn", "", "", "*marking.RED", "*cnp.DCQCN", "*ratelimit.DCQCN", ect0},
+		{"dcqcn", "cnp_phase", "tick", "*marking.RED", "*cnp.DCQCNTicks", "*ratelimit.DCQCN", ect0},
+		{"dcqcn-mlx", "", "", "*marking.RED", "*cnp.DCQCN", "*ratelimit.Mlx", ect0},
+		{"dcqcn+", "", "", "*marking.RED", "*cnp.DCQCNPlus", "*ratelimit.DCQCNPlus", ect0},
+		{"pacc", "", "", "*marking.PACC", quiet, "*ratelimit.Mlx", ect0},
+		{"timely", "", "", "marking.None", quiet, "*ratelimit.Timely", stamped},
+		{"timely-patched", "", "", "marking.None", quiet, "*ratelimit.Timely", stamped},
+		{"swift", "", "", "marking.None", quiet, "*ratelimit.Swift", stamped},
+		{"hpcc", "", "", "marking.Telemetry", quiet, "*ratelimit.HPCC", told},
+		{"powertcp", "", "", "marking.Telemetry", quiet, "*ratelimit.PowerTCP", told},
+		{"ibcc", "", "", "*marking.IB", "*cnp.BECN", "*ratelimit.IBCC", ect0},
+		{"ibcc", "becn", "ack", "*marking.IB", quiet, "ratelimit.AckedIBCC", acked},
+		{"tcd+dcqcn", "", "", "*marking.TCD", "*cnp.TCD", "*ratelimit.TCD", ect1},
+		{"tcd+timely", "", "", "*marking.TCD", quiet, "*ratelimit.Timely", tcdStamped},
+		{"tcd+ibcc", "", "", "*marking.TCD", "*cnp.BECN", "*ratelimit.IBCC", ect1},
+	} {
+		seen[c.name] = true
+		parts := partsOf(t, c.name, c.param, c.value)
+		got := fmt.Sprintf("%T %T %T", parts.CP(marking.Place{Rate: testNetwork.Line}), parts.NP(1), parts.RP(nil))
+		if want := c.cp + " " + c.np + " " + c.rp; got != want || parts.Carry != c.carry {
+			t.Errorf("%s %s: %s, hosts carry %+v", c.name, c.value, got, parts.Carry)
+		}
+	}
+	for _, name := range Names() {
+		if !seen[name] {
+			t.Errorf("%s is not said to have any points", name)
+		}
+	}
+}
+
+// partsOf are a scheme's in the network of tests, with a value of one parameter if that is named.
+func partsOf(t *testing.T, name, param, value string) Parts {
+	t.Helper()
+	s, err := Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := map[string]Override{}
+	if param != "" {
+		over[param] = Override{value, "the test"}
+	}
+	parts, err := s.Build(testNetwork, over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts
+}
+
+// Behind TCD's switches a packet that met pauses alone, UE, slows no flow down, and one that met congestion does.
+func TestUndeterminedIsNoCongestion(t *testing.T) {
+	for ecn, slower := range map[uint8]bool{0b10: false, wire.CE: true} {
+		ib, timely := partsOf(t, "tcd+ibcc", "", ""), partsOf(t, "tcd+timely", "", "").RP(nil)
+		np, rp := ib.NP(1), ib.RP(nil)
+		np.Data(0, 0, ecn, 1000)
+		_, n, ok := np.Poll(0)
+		if rp.Notify(0, n.ECN, n.Word); !ok || n.ECN != ecn || rp.Rate(0) < testNetwork.Line != slower {
+			t.Errorf("tcd+ibcc at %02b: notice %+v, %v; it sends at %v", ecn, n, ok, rp.Rate(0))
+		}
+		for i := range uint64(100) { // round-trip times that grow
+			timely.(ratelimit.Acker).Ack(units.Time(i)*units.Millisecond,
+				&ratelimit.Ack{Packet: i, Next: i + 1, RTT: units.Time(i+1) * units.Millisecond, CE: ecn == wire.CE, UE: ecn != wire.CE})
+		}
+		if timely.Rate(0) < testNetwork.Line != slower {
+			t.Errorf("tcd+timely at %02b: %v", ecn, timely.Rate(0))
+		}
+	}
+}
+
+// At the set point of 26 KB QCN has nothing to say, and AF-QCN tells the flow that takes more than its share.
+func TestOnlyAFQCNIsFair(t *testing.T) {
+	for name, tells := range map[string]bool{"qcn": false, "af-qcn": true} {
+		cp := partsOf(t, name, "", "").CP(marking.Place{Rate: testNetwork.Line}).(marking.Sampler)
+		told := map[int]int{}
+		for i := range 40_000 { // 10 Gbit/s of frames of 1000 bytes: flow 1 has three of four
+			flow := min(i%4, 1)
+			var p marking.Packet
+			p.Show(1000, wire.EthernetLen, dataOf(flow))
+			if s, ok := cp.Enqueue(units.Time(i)*800*units.Nanosecond, marking.Queue{Bytes: 26 * units.KB, Frames: 26}, &p); ok && s.QntzFb > 0 && i > 1000 { // the first sees it grow
+				told[flow]++
+			}
+		}
+		if told[0] != 0 || told[1] > 0 != tells {
+			t.Errorf("%s: of both flows %v messages", name, told)
+		}
+	}
+}
+
+// PACC's thresholds are of a host's link, T/2 C: 50 KB at 10 Gbit/s, and 200 KB at a link of 40 Gbit/s.
+func TestPACCScalesItsQueue(t *testing.T) {
+	for rate, notifies := range map[units.Rate]bool{testNetwork.Line: true, 4 * testNetwork.Line: false} {
+		cp := partsOf(t, "pacc", "", "").CP(marking.Place{Rate: rate}).(interface {
+			marking.Sampler
+			marking.Notifier
+		})
+		q, n := marking.Queue{Bytes: 100 * units.KB, Frames: 100}, 0
+		for i := range 1000 {
+			now := units.Time(i) * 800 * units.Nanosecond
+			var p marking.Packet
+			p.Show(1000, wire.EthernetLen, dataOf(0))
+			cp.Enqueue(now, q, &p)
+			for _, ok := cp.Poll(now, q); ok; _, ok = cp.Poll(now, q) {
+				n++
+			}
+		}
+		if n > 0 != notifies {
+			t.Errorf("a link of %v with a queue of %v: %d CNPs", rate, q.Bytes, n)
+		}
+	}
+}
+
+// dataOf is a packet with data of a flow.
+func dataOf(flow int) []byte {
+	src, _ := wire.ParseIP("10.0.0.1")
+	dst, _ := wire.ParseIP("10.0.0.2")
+	b := make([]byte, 200)
+	to := wire.RoCE{SrcMAC: 2, DstMAC: 4, Src: src, Dst: dst, SrcPort: uint16(50_000 + flow), TOS: 2}
+	wire.BTH(b[to.Encode(b, wire.BTHLen+100):]).Encode(wire.OpSendMiddle, false, uint32(flow), false, 0)
+	return b
+}
