@@ -151,3 +151,45 @@ measure:
 		t.Errorf("%d samples of %v", len(w.Series.Time), got)
 	}
 }
+
+// The overload is over with the first sample, a round-trip time or more after the beginning, in which senders fit into the
+// link with a twentieth to spare; the queue has drained when it first has ten packets or fewer after it was longest.
+func TestDynamicsByHand(t *testing.T) {
+	_, _, n, w := begin(t, `
+id: test/hand
+title: two senders
+duration: 80us
+topology: {kind: star, hosts: 3}
+parameters: {link_rate: 10Gbps, host_delay: 1us, trunk_delay: 1us, payload: 1000B, mtu: 1500B, priority: 3,
+  xoff: 256KB, buffer: 16MB, start_phase: 0s}
+flows: [{name: a, from: H0, to: H2}]
+schemes: [none]
+measure: {kind: dynamics, from: S0, to: H2, sample: 10us, steady: {from: 0s, to: 80us}, queue: {from: 0s, to: 80us}}
+`)
+	d, err := watchDynamics(w.e, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.rtt, d.packet = 20*us, 1000
+	for i, sample := range []struct {
+		gbps  float64
+		queue units.Size
+		sent  uint64
+	}{
+		{9, 0, 1250}, {20, 50_000, 2500}, {15, 90_000, 2500}, {10.6, 60_000, 2500}, {10.5, 10_001, 5000}, {9, 10_000, 5000}, {12, 90_000, 5000}, {10, 0, 5000},
+	} {
+		d.time = append(d.time, units.Time(i+1)*10*us)
+		d.rates, d.queue, d.sent = append(d.rates, sample.gbps*1e9), append(d.queue, sample.queue), append(d.sent, sample.sent)
+	}
+	for i, want := range []float64{1e9, 1e9, 0.5e9, 0, 1e9, 1e9, 0, 0} { // over a round-trip time
+		if got := d.rate(i); math.Abs(got-want) > 1 {
+			t.Errorf("sample %d: %v bit/s, not %v", i, got, want)
+		}
+	}
+	m := d.metrics()
+	for name, want := range map[string]float64{"aggregate_rate_converged_s": 50e-6, "queue_drained_s": 60e-6} {
+		if m[name] == nil || math.Abs(*m[name]-want) > 1e-12 {
+			t.Errorf("%s: %s, not %v s", name, experiment.Number(m[name], "s"), want)
+		}
+	}
+}

@@ -92,6 +92,23 @@ func TestFirstWithin(t *testing.T) {
 	}
 }
 
+// Of several columns that decides which the words are true of last: what is most of any, what must have come of all.
+func TestWhichColumnDecides(t *testing.T) {
+	w := &Watch{e: &experiment.Experiment{}}
+	for _, raw := range [][][]float64{{{9, 20, 11, 10}, {10.5, 3, 2, 10}}, {{10.5, 3, 2, 10}, {9, 20, 11, 10}}} {
+		x := &watched{probe: &experiment.Probe{Kind: config.Set("queue")}, columns: make([]column, 2), raw: raw}
+		for do, want := range map[string][]float64{
+			"max": {10.5, 20, 11, 10}, "first_at_most": {10.5, 20, 11, 10}, "min": {9, 3, 2, 10}, "first_at_least": {9, 3, 2, 10},
+			"first_within": {9, 20, 2, 10}, // the farthest from 10
+		} {
+			m := metric{&experiment.Metric{Do: config.Set(do), Value: 10}}
+			if got := m.decisive(w, x, 0, 4); !slices.Equal(got, want) {
+				t.Errorf("%s of %v: %v, not %v", do, raw, got, want)
+			}
+		}
+	}
+}
+
 func TestJain(t *testing.T) {
 	if jain([]float64{3, 3, 3}) != 1 || math.Abs(jain([]float64{1, 0, 0, 0})-0.25) > 1e-12 || jain([]float64{0, 0}) != 0 {
 		t.Fatal("Jain's index")
