@@ -1,6 +1,7 @@
 package pfc_test
 
 import (
+	"reflect"
 	"testing"
 
 	"photon/pfc"
@@ -25,5 +26,18 @@ func TestHeadroomHoldsFramesOfAnyLengthInCells(t *testing.T) {
 		if room > max(most, bytes)*102/100 {
 			t.Fatalf("cells of %v: frames of %v take %v, headroom has as much as %v", cell, worst, most, room)
 		}
+	}
+}
+
+// Headroom is all of its parts.
+func TestHeadroomIsAllOfItsParts(t *testing.T) {
+	var h pfc.HeadroomParts
+	v, want := reflect.ValueOf(&h).Elem(), units.Size(0)
+	for i := range v.NumField() {
+		v.Field(i).SetInt(1 << i)
+		want += 1 << i
+	}
+	if h.Sum() != want {
+		t.Errorf("parts of %+v are %d", h, h.Sum())
 	}
 }

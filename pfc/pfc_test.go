@@ -155,6 +155,65 @@ func TestPauseEndsByXONOrByTimer(t *testing.T) {
 	}
 }
 
+// A port that is to obey PFC for other priorities goes on with those that nobody can pause any more; with none it obeys
+// PAUSE, which counts in place of PFC, so that no pause lasts. At another rate the pauses to come have other lengths.
+func TestObeysOthers(t *testing.T) {
+	for _, c := range []struct{ before, after, stay uint8 }{
+		{0b11000, 0b11000, 0b11000}, {0b11000, 0b01000, 0b01000}, {0b11000, 0b01100, 0b01000}, {0b11000, 0b11111, 0b11000},
+		{0b11000, 0, 0}, {0, 0b11000, 0},
+	} {
+		e := NewEgress(c.before, 10*units.Gbps)
+		if c.before == 0 {
+			e.Receive(0, &Frame{Global: true, Enable: 0xFF, Quanta: [8]uint16{10, 10, 10, 10, 10, 10, 10, 10}})
+		}
+		e.Receive(0, xoff(10, 3))
+		e.Receive(100, xoff(20, 4))
+		was := e.Paused()
+		resumed := e.Obey(7, c.after)
+		if e.Paused() != c.stay || resumed != was&^c.stay {
+			t.Errorf("from %08b to %08b: %08b are paused, %08b resumed", c.before, c.after, e.Paused(), resumed)
+		}
+		for p := range Classes {
+			if from, until := e.Last(p); resumed>>p&1 != 0 && (until != 7 || e.Counters(9).Transitions[p] != 1) {
+				t.Errorf("priority %d, which resumed at 7, was paused from %v to %v", p, from, until)
+			}
+		}
+		if c.stay == 0 != (e.Next() == units.Never) {
+			t.Errorf("from %08b to %08b: a pause ends at %v", c.before, c.after, e.Next())
+		}
+		if e.Receive(1000, xoff(1, 2)); e.Paused()&^c.stay != c.after&0b100 {
+			t.Errorf("it obeys %08b, and is paused: %08b", c.after, e.Paused())
+		}
+	}
+	e := NewEgress(1<<3|1<<4, 10*units.Gbps)
+	e.Receive(0, xoff(10, 3))
+	e.SetRate(40 * units.Gbps)
+	if e.Receive(0, xoff(10, 4)); e.Ends(3) != 512_000 || e.Ends(4) != 128_000 || e.Next() != 128_000 {
+		t.Errorf("pauses of 10 quanta end at %v and, at four times the rate, at %v", e.Ends(3), e.Ends(4))
+	}
+}
+
+// An XOFF, its refreshes and the XON are counted each, as is the pause.
+func TestIngressCountsWhatItSends(t *testing.T) {
+	th := Thresholds{XOFF: 2000, XON: 1000, Headroom: 5000}
+	g := NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: [Classes]Thresholds{3: th}, Rate: 10 * units.Gbps, Pause: units.Microsecond})
+	g.Admit(3, 3000)
+	var f Frame
+	for range 3 { // every half microsecond
+		if now := g.Next(0); !g.Poll(now, &f) || f.Quanta[3] == 0 {
+			t.Fatalf("at %v it sends %+v", now, f)
+		}
+	}
+	g.Release(3, 3000)
+	if !g.Poll(5*units.Microsecond, &f) || f.Quanta[3] != 0 {
+		t.Fatalf("%+v", f)
+	}
+	c := g.Counters(units.Second)
+	if c.Pauses[3] != 3 || c.Resumes[3] != 1 || c.Transitions[3] != 1 || c.Paused[3] != 5*units.Microsecond || g.Sent()[3] != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // A pause is over when its time is, and counts as that, also where nothing waits and nobody asks.
 func TestPauseIsOverWhenItsTimeIs(t *testing.T) {
 	e := NewEgress(1<<3, 10*units.Gbps)

@@ -272,3 +272,15 @@ func TestWatchdogAgainstItsTwin(t *testing.T) {
 		}
 	})
 }
+
+// A storm is looked at again when its pause ends by itself: nothing may be waiting then that would.
+func TestStormIsLookedAtWhenItsPauseEnds(t *testing.T) {
+	e := NewEgress(1<<3, 10*units.Gbps)
+	w := NewWatchdog(WatchdogConfig{Detect: ms, Restore: ms}, 1<<3)
+	e.Receive(0, xoff(40_000, 3)) // 2.048 ms
+	for _, now := range []units.Time{ms, ms + 1} {
+		if w.Update(now, &e); w.Next() != e.Ends(3) || w.Counters(now).Storm == 0 {
+			t.Errorf("the pause ends at %v, and at %v it wants to look at %v: %+v", e.Ends(3), now, w.Next(), w.Counters(now))
+		}
+	}
+}
