@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"testing"
 
 	"photon/wire"
@@ -108,5 +109,30 @@ func TestRepeatedPacketIsAnswered(t *testing.T) {
 	}
 	if answers == 0 {
 		t.Error("a packet that comes again and again is never answered")
+	}
+}
+
+// An acknowledgement that waits says in the end what the last one would: all that came before is acknowledged by it. One
+// that asks for a packet that is missing goes on asking. Where each packet has its own, they wait one by one.
+func TestAcknowledgementsThatWait(t *testing.T) {
+	for _, each := range []bool{false, true} {
+		h, p := &Host{acks: newAckQueue(each)}, &peer{}
+		h.queueAck(p, 1, wire.SyndromeACK, 5, noCause, nil, 0)
+		h.queueAck(p, 1, wire.SyndromeACK, 9, noCause, nil, 0)
+		h.queueAck(&peer{}, 2, wire.SyndromeACK, 7, noCause, nil, 0)
+		var got []uint32
+		for !h.acks.empty() {
+			got = append(got, h.acks.at(h.acks.head).psn)
+			h.acks.pop()
+		}
+		if want := map[bool][]uint32{false: {9, 7}, true: {5, 9, 7}}[each]; !slices.Equal(got, want) {
+			t.Errorf("each packet its own %v: acknowledged are %v, not %v", each, got, want)
+		}
+	}
+	h, p := &Host{}, &peer{}
+	p.refusing = true
+	h.queueAck(p, 1, wire.SyndromeNAK, 10, noCause, nil, 0)
+	if h.queueAck(p, 1, wire.SyndromeACK, 9, noCause, nil, 0); h.acks.at(h.acks.head).syndrome != wire.SyndromeNAK || p.acks != 1 {
+		t.Errorf("what waits is %+v, one of %d", h.acks.at(h.acks.head), p.acks)
 	}
 }

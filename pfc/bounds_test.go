@@ -113,3 +113,19 @@ func TestNothingIsWithinBoundsBehindHeadroom(t *testing.T) {
 		t.Error("a frame is within bounds, and would be charged to what is not headroom")
 	}
 }
+
+// Nor is it where the threshold has risen above what is buffered, as long as headroom is in use.
+func TestNothingIsWithinBoundsBehindHeadroomThatStays(t *testing.T) {
+	th := [Classes]Thresholds{{XOFF: 1000, Headroom: 5000}}
+	g := NewIngress(IngressConfig{Enabled: 1, Thresholds: th, Rate: 10 * units.Gbps})
+	g.Admit(0, 3000)
+	th[0].XOFF = 9000
+	g.Configure(th, 0, 10*units.Gbps)
+	if g.SetBounds(1, 0, false); g.Within(0, 64) || g.Bounded(0) {
+		t.Errorf("2000 bytes are in headroom, and a frame is within bounds: %v", g.Bounded(0))
+	}
+	g.Release(0, 2500)
+	if g.SetBounds(1, 0, false); !g.Within(0, 8500) || g.Within(0, 8501) {
+		t.Error("500 bytes are left of 9000")
+	}
+}

@@ -88,7 +88,6 @@ func (g *Ingress) StopPeer() {
 func (g *Ingress) ResumePeer() {
 	g.stopped = false
 	g.pool.Await(0)
-	g.xoffCheck |= g.enabled
 }
 
 // Relink says that the port has a new link, whose peer knows of no pause. Before it obeys one it may send as much as

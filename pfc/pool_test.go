@@ -244,3 +244,54 @@ func TestClearedPeaks(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 }
+
+// What others give back to the pool may let a peer go on that is paused: the pool tells of it at that moment, and not
+// only the next refresh.
+func TestPoolTellsOfXONs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pool := NewPool(units.Size(rapid.SampledFrom([]int{4000, 8000, 16_000}).Draw(t, "pool")), false)
+		var ports [2]*Ingress
+		for i := range ports {
+			th := Thresholds{
+				XOFF: 2000, XON: units.Size(rapid.IntRange(0, 2000).Draw(t, "XON")), Headroom: 5000,
+				Alpha: rapid.SampledFrom([]float64{0.125, 0.5, 1, 3}).Draw(t, "alpha"),
+			}
+			ports[i] = NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: [Classes]Thresholds{3: th}, Rate: 10 * units.Gbps, Pool: pool})
+		}
+		var f Frame
+		lossy, held := int64(0), [len(ports)]int64{}
+		for range rapid.IntRange(20, 100).Draw(t, "steps") {
+			i, n := rapid.IntRange(0, len(ports)-1).Draw(t, "port"), int64(rapid.SampledFrom([]int{64, 700, 1518}).Draw(t, "bytes"))
+			switch rapid.SampledFrom([]string{"arrives", "arrives", "leaves", "lossy", "lossy leave"}).Draw(t, "what") {
+			case "arrives":
+				if ports[i].Admit(3, n) {
+					held[i] += n
+				}
+				ports[i].Poll(0, &f)
+			case "leaves":
+				if n = min(n, held[i]); ports[i].Release(3, n) {
+					ports[i].Poll(0, &f)
+				}
+				held[i] -= n
+			case "lossy":
+				if n *= 3; pool.Take(n) {
+					lossy += n
+				}
+			case "lossy leave":
+				pool.Add(-lossy)
+				lossy = 0
+			}
+			if pool.Awaited() {
+				for _, g := range ports {
+					g.Poll(0, &f)
+					g.Await()
+				}
+			}
+			for i, g := range ports {
+				if g.Stopped(3) && g.Next(0) == 0 {
+					t.Fatalf("port %d holds %d bytes and may have its peer go on, and nobody tells: %d are free", i, held[i], pool.Free())
+				}
+			}
+		}
+	})
+}
