@@ -68,6 +68,12 @@ func TestRoundTrip(t *testing.T) {
 		if _, _, err := Decode(padded, &h); !errors.Is(err, ErrICRC) {
 			t.Fatalf("damage: %v", err)
 		}
+		if at.Src.Is4() { // the ECN field, which says whether there is congestion, is in no ICRC
+			b[wire.EthernetLen+1] ^= 1
+			if _, _, err := Decode(b[:n], &h); !errors.Is(err, ErrHeader) {
+				t.Fatalf("a changed codepoint: %v", err)
+			}
+		}
 	})
 }
 
@@ -249,7 +255,7 @@ func TestPCN95Percent(t *testing.T) {
 // A flow slower than one frame in T: 1 082 bytes every 8.656 ms are 1 Mbit/s.
 func TestPCNSlowFlow(t *testing.T) {
 	np := NewPCN(PCNParams{Period: 500 * units.Microsecond, Percent: 95}, 1)
-	now := 123 * units.Microsecond
+	now := 923 * units.Microsecond // later than a period: what was before the first frame is no gap
 	var words []uint32
 	for i := range 6 {
 		if i == 5 {

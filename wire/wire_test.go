@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,6 +54,80 @@ func TestICRCIsInvariant(t *testing.T) {
 	ip[12] ^= 1
 	if ICRCOK(ip, 28) {
 		t.Fatal("ICRC does not cover the source address")
+	}
+}
+
+// slowICRC is annex A17.3.3, bit by bit: the CRC of IEEE 802.3 over 64 ones and the packet, in which what changes on the
+// way is ones.
+func slowICRC(ip []byte, bth int) uint32 {
+	b := append(bytes.Repeat([]byte{0xFF}, 8), ip...)
+	at := func(i int) *byte { return &b[8+i] }
+	variant := []int{1, 8, 10, 11} // type of service, time to live, checksum
+	if ip[0]>>4 == 6 {
+		*at(0) |= 0x0F // traffic class, of which the other half is in byte 1, flow label, hop limit
+		variant = []int{1, 2, 3, 7}
+	}
+	for _, i := range append(variant, bth-2, bth-1, bth+4) { // the UDP checksum, and FECN and BECN
+		*at(i) = 0xFF
+	}
+	crc := ^uint32(0)
+	for _, c := range b {
+		for bit := range 8 {
+			if crc ^= uint32(c >> bit & 1); crc&1 != 0 {
+				crc = crc>>1 ^ 0xEDB88320
+			} else {
+				crc >>= 1
+			}
+		}
+	}
+	return ^crc
+}
+
+func TestICRCAgainstSlowTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v6 := rapid.Bool().Draw(t, "IPv6")
+		bth := map[bool]int{false: 28, true: 48}[v6]
+		ip := rapid.SliceOfN(rapid.Byte(), bth+BTHLen, 150).Draw(t, "packet")
+		ip[0] = map[bool]byte{false: 0x45, true: 0x60 | ip[0]&15}[v6]
+		ip[bth+4] &= 0xC0 // FECN and BECN, and no telemetry
+		was := slices.Clone(ip)
+		if got, want := ICRC(ip, bth), slowICRC(ip, bth); got != want || !bytes.Equal(ip, was) {
+			t.Fatalf("%08x, not %08x", got, want)
+		}
+	})
+}
+
+// A header of IPv4 with a wrong bit is none, and neither is one whose lengths do not fit, whatever its checksum.
+func TestBrokenHeaders(t *testing.T) {
+	to := RoCE{Src: IP{10: 0xFF, 11: 0xFF, 12: 10, 15: 1}, Dst: IP{10: 0xFF, 11: 0xFF, 12: 10, 15: 2}}
+	b := make([]byte, 100)
+	to.Encode(b, 30)
+	ip, length := b[EthernetLen:], IPv4Len+UDPLen+30
+	if !IPv4OK(ip, length) || !IPv4OK(ip, length+9) || IPv4OK(ip, length-1) || IPv4OK(ip[:IPv4Len-1], length) {
+		t.Error("a frame may have padding, and no less than the packet")
+	}
+	for bit := range IPv4Len * 8 {
+		ip[bit/8] ^= 1 << (bit % 8)
+		if IPv4OK(ip, 1<<16) {
+			t.Errorf("with bit %d turned over it is right", bit)
+		}
+		ip[bit/8] ^= 1 << (bit % 8)
+	}
+	for what, change := range map[string]func(){
+		"five words, and four said": func() { ip[0] = 0x44 }, "version 5": func() { ip[0] = 0x55 }, "no room for itself": func() { ip[2], ip[3] = 0, 19 },
+	} {
+		was := slices.Clone(ip)
+		change()
+		ip[10], ip[11] = 0, 0
+		sum := 0
+		for i := 0; i < int(ip[0]&15)*4; i += 2 {
+			sum += int(ip[i])<<8 | int(ip[i+1])
+		}
+		sum = ^(sum % 0xFFFF) & 0xFFFF // of numbers that are not all zero
+		if ip[10], ip[11] = byte(sum>>8), byte(sum); IPv4OK(ip, 1<<16) {
+			t.Errorf("%s: it is right", what)
+		}
+		copy(ip, was)
 	}
 }
 
