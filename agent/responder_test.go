@@ -112,8 +112,8 @@ func TestRepeatedPacketIsAnswered(t *testing.T) {
 	}
 }
 
-// An acknowledgement that waits says in the end what the last one would: all that came before is acknowledged by it. One
-// that asks for a packet that is missing goes on asking. Where each packet has its own, they wait one by one.
+// An acknowledgement that waits says in the end what the last one would, by which all that came before is acknowledged.
+// One that asks for a packet that is missing goes on asking. Where each packet has its own, they wait one by one.
 func TestAcknowledgementsThatWait(t *testing.T) {
 	for _, each := range []bool{false, true} {
 		h, p := &Host{acks: newAckQueue(each)}, &peer{}
@@ -132,7 +132,8 @@ func TestAcknowledgementsThatWait(t *testing.T) {
 	h, p := &Host{}, &peer{}
 	p.refusing = true
 	h.queueAck(p, 1, wire.SyndromeNAK, 10, noCause, nil, 0)
-	if h.queueAck(p, 1, wire.SyndromeACK, 9, noCause, nil, 0); h.acks.at(h.acks.head).syndrome != wire.SyndromeNAK || p.acks != 1 {
-		t.Errorf("what waits is %+v, one of %d", h.acks.at(h.acks.head), p.acks)
+	h.queueAck(p, 1, wire.SyndromeACK, 9, noCause, nil, 0)
+	if a := h.acks.at(h.acks.head); a.syndrome != wire.SyndromeNAK || p.acks != 1 {
+		t.Errorf("what waits is %+v, one of %d", a, p.acks)
 	}
 }

@@ -280,3 +280,16 @@ func TestLowTimeoutsDoubtAsLate(t *testing.T) {
 		}
 	}
 }
+
+// What acknowledgements in order pass has no place any more, and the last of it is the latest until there is more.
+func TestScoreboardPasses(t *testing.T) {
+	b := newScoreboard(&Selective{Window: 64, Reorder: 3}, &patient)
+	b.start(10)
+	b.arrived.add(12)
+	b.arrived.add(17)
+	for _, more := range []uint64{5, 0} {
+		if b.pass(15, more); b.latest != 14 || b.arrived.has(12) || !b.arrived.has(17) {
+			t.Errorf("%d more: the latest is %d", more, b.latest)
+		}
+	}
+}

@@ -177,8 +177,8 @@ func drawPCN(t *rapid.T) PCNParams {
 	}
 }
 
-// Whoever polls late, but once in a period at least, gets the last of the periods that have ended since: whole, and with
-// frames. Of one flow: others may stand before it that ended while nobody asked.
+// Whoever polls late, but once in a period at least, gets the last of the periods that have ended since: whole, and
+// with frames. Of one flow: others may stand before it that ended while nobody asked.
 func TestPCNPolledLateAgainstSlowTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPCN(t)

@@ -48,8 +48,8 @@ func (p PCNParams) Validate() error {
 //
 // Periods end in the order in which they began, T being the same for all flows,
 // so one queue of flows holds all timers. A flow leaves it after a period in
-// which nothing arrived. Whoever polls late delays flows whose periods ended meanwhile by as much again, behind those that
-// began meanwhile.
+// which nothing arrived. Whoever polls late delays flows whose periods ended meanwhile by as much again, behind those
+// that began meanwhile.
 type PCN struct {
 	params PCNParams
 	flows  []pcnFlow

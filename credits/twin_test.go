@@ -205,7 +205,8 @@ func TestPortsAreTheirTwin(t *testing.T) {
 					waited += now - w.since
 				}
 				if c.Waits[lane] != w.waits || c.Waited[lane] != waited || c.Waiting != a.Paused() {
-					t.Fatalf("%d packets waited for %v, counted %d and %v", w.waits, waited, c.Waits[lane], c.Waited[lane])
+					t.Fatalf("%d packets waited for %v, counted %d and %v",
+						w.waits, waited, c.Waits[lane], c.Waited[lane])
 				}
 				few := max(0, w.told-w.received) < int64(b.Blocks(longest))
 				if stopped := b.PeerStopped() != 0; stopped != few {

@@ -159,8 +159,8 @@ func TestPauseEndsByXONOrByTimer(t *testing.T) {
 // PAUSE, which counts in place of PFC, so that no pause lasts. At another rate the pauses to come have other lengths.
 func TestObeysOthers(t *testing.T) {
 	for _, c := range []struct{ before, after, stay uint8 }{
-		{0b11000, 0b11000, 0b11000}, {0b11000, 0b01000, 0b01000}, {0b11000, 0b01100, 0b01000}, {0b11000, 0b11111, 0b11000},
-		{0b11000, 0, 0}, {0, 0b11000, 0},
+		{0b11000, 0b11000, 0b11000}, {0b11000, 0b01000, 0b01000}, {0b11000, 0b01100, 0b01000},
+		{0b11000, 0b11111, 0b11000}, {0b11000, 0, 0}, {0, 0b11000, 0},
 	} {
 		e := NewEgress(c.before, 10*units.Gbps)
 		if c.before == 0 {
@@ -195,8 +195,8 @@ func TestObeysOthers(t *testing.T) {
 
 // An XOFF, its refreshes and the XON are counted each, as is the pause.
 func TestIngressCountsWhatItSends(t *testing.T) {
-	th := Thresholds{XOFF: 2000, XON: 1000, Headroom: 5000}
-	g := NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: [Classes]Thresholds{3: th}, Rate: 10 * units.Gbps, Pause: units.Microsecond})
+	th := [Classes]Thresholds{3: {XOFF: 2000, XON: 1000, Headroom: 5000}}
+	g := NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: th, Rate: 10 * units.Gbps, Pause: units.Microsecond})
 	g.Admit(3, 3000)
 	var f Frame
 	for range 3 { // every half microsecond
@@ -209,7 +209,8 @@ func TestIngressCountsWhatItSends(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	c := g.Counters(units.Second)
-	if c.Pauses[3] != 3 || c.Resumes[3] != 1 || c.Transitions[3] != 1 || c.Paused[3] != 5*units.Microsecond || g.Sent()[3] != 3 {
+	if c.Pauses[3] != 3 || c.Resumes[3] != 1 || c.Transitions[3] != 1 || c.Paused[3] != 5*units.Microsecond ||
+		g.Sent()[3] != 3 {
 		t.Errorf("%+v", c)
 	}
 }

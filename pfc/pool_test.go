@@ -252,16 +252,17 @@ func TestPoolTellsOfXONs(t *testing.T) {
 		pool := NewPool(units.Size(rapid.SampledFrom([]int{4000, 8000, 16_000}).Draw(t, "pool")), false)
 		var ports [2]*Ingress
 		for i := range ports {
-			th := Thresholds{
+			th := [Classes]Thresholds{3: {
 				XOFF: 2000, XON: units.Size(rapid.IntRange(0, 2000).Draw(t, "XON")), Headroom: 5000,
 				Alpha: rapid.SampledFrom([]float64{0.125, 0.5, 1, 3}).Draw(t, "alpha"),
-			}
-			ports[i] = NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: [Classes]Thresholds{3: th}, Rate: 10 * units.Gbps, Pool: pool})
+			}}
+			ports[i] = NewIngress(IngressConfig{Enabled: 1 << 3, Thresholds: th, Rate: 10 * units.Gbps, Pool: pool})
 		}
 		var f Frame
 		lossy, held := int64(0), [len(ports)]int64{}
 		for range rapid.IntRange(20, 100).Draw(t, "steps") {
-			i, n := rapid.IntRange(0, len(ports)-1).Draw(t, "port"), int64(rapid.SampledFrom([]int{64, 700, 1518}).Draw(t, "bytes"))
+			i := rapid.IntRange(0, len(ports)-1).Draw(t, "port")
+			n := int64(rapid.SampledFrom([]int{64, 700, 1518}).Draw(t, "bytes"))
 			switch rapid.SampledFrom([]string{"arrives", "arrives", "leaves", "lossy", "lossy leave"}).Draw(t, "what") {
 			case "arrives":
 				if ports[i].Admit(3, n) {
@@ -289,7 +290,8 @@ func TestPoolTellsOfXONs(t *testing.T) {
 			}
 			for i, g := range ports {
 				if g.Stopped(3) && g.Next(0) == 0 {
-					t.Fatalf("port %d holds %d bytes and may have its peer go on, and nobody tells: %d are free", i, held[i], pool.Free())
+					t.Fatalf("port %d holds %d bytes, may have its peer go on, and nobody tells: %d are free",
+						i, held[i], pool.Free())
 				}
 			}
 		}

@@ -244,7 +244,7 @@ func TestIngressIsAsItsTwin(t *testing.T) {
 					break
 				}
 				for _, q := range prios {
-					before := slow.used() // what one priority gives back to a pool that is used up is not there for the next
+					before := slow.used() // what one gives back to a pool that is used up is not there for the next
 					if p.held[q] {
 						p.refresh[q] = now
 					}

@@ -280,7 +280,8 @@ func TestStormIsLookedAtWhenItsPauseEnds(t *testing.T) {
 	e.Receive(0, xoff(40_000, 3)) // 2.048 ms
 	for _, now := range []units.Time{ms, ms + 1} {
 		if w.Update(now, &e); w.Next() != e.Ends(3) || w.Counters(now).Storm == 0 {
-			t.Errorf("the pause ends at %v, and at %v it wants to look at %v: %+v", e.Ends(3), now, w.Next(), w.Counters(now))
+			t.Errorf("the pause ends at %v, and at %v it wants to look at %v: %+v",
+				e.Ends(3), now, w.Next(), w.Counters(now))
 		}
 	}
 }

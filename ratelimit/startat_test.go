@@ -58,16 +58,20 @@ func TestStartAt(t *testing.T) {
 	}
 }
 
-// The rate at which a flow begins is where it wants to be: fast recovery does not lead it away from there, and the cycles
-// of its timers and counters are whole.
+// The rate at which a flow begins is where it wants to be: fast recovery does not lead it away from there, and the
+// cycles of its timers and counters are whole.
 func TestStartAtIsTheTarget(t *testing.T) {
-	for name, rp := range map[string]Starter{
-		"qcn": NewQCN(qcnParams(), 1), "dcqcn": NewDCQCN(dcqcnParams()), "dcqcn+": NewDCQCNPlus(plusParams(), nil), "mlx": NewMlx(mlxParams()),
+	for _, c := range []struct {
+		name  string
+		rp    Starter
+		first units.Time
+	}{
+		{"qcn", NewQCN(qcnParams(), 1), qcnParams().TimeReset},
+		{"dcqcn", NewDCQCN(dcqcnParams()), dcqcnParams().RateTimer},
+		{"dcqcn+", NewDCQCNPlus(plusParams(), nil), plusParams().Timer},
+		{"mlx", NewMlx(mlxParams()), mlxParams().RateTimer},
 	} {
-		first := map[string]units.Time{
-			"qcn": qcnParams().TimeReset, "dcqcn": dcqcnParams().RateTimer, "dcqcn+": plusParams().Timer, "mlx": mlxParams().RateTimer,
-		}[name]
-		at := units.Second
+		name, rp, first, at := c.name, c.rp, c.first, units.Second
 		rp.StartAt(at, line/4)
 		if r := rp.Rate(at + first*5/4); r != line/4 {
 			t.Errorf("%s is at %v after its first cycle", name, r)

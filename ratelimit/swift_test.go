@@ -59,8 +59,8 @@ func TestSwiftStepByStep(t *testing.T) {
 	}
 }
 
-// slowSwift is the paper's text: TargetDelay of equation 3 with the a and b that it solves for, and algorithm 1 with the
-// times of all decreases.
+// slowSwift is the paper's text: TargetDelay of equation 3 with the a and b that it solves for, and algorithm 1 with
+// the times of all decreases.
 type slowSwift struct {
 	p         *SwiftParams
 	cwnd      float64
@@ -110,7 +110,8 @@ func TestSwiftAgainstSlowTwin(t *testing.T) {
 		now, packet := units.Time(0), uint64(0)
 		for range rapid.IntRange(1, 60).Draw(t, "acknowledgements") {
 			// About the target most often: windows grow and shrink.
-			rtt := units.Time(rapid.OneOf(rapid.IntRange(15_000, 150_000), rapid.IntRange(1, 2_000_000)).Draw(t, "rtt")) * units.Nanosecond
+			ns := rapid.OneOf(rapid.IntRange(15_000, 150_000), rapid.IntRange(1, 2_000_000)).Draw(t, "rtt")
+			rtt := units.Time(ns) * units.Nanosecond
 			now += units.Time(rapid.IntRange(0, 200).Draw(t, "after")) * units.Microsecond
 			packets := rapid.IntRange(1, 4).Draw(t, "packets") // acknowledgements of those before it were lost
 			packet += uint64(packets)
@@ -125,12 +126,15 @@ func TestSwiftAgainstSlowTwin(t *testing.T) {
 // What makes no sense is refused.
 func TestSwiftValidates(t *testing.T) {
 	for i, change := range []func(*SwiftParams){
-		func(p *SwiftParams) { p.Line = 0 }, func(p *SwiftParams) { p.Packet = 0 }, func(p *SwiftParams) { p.Base = 0 },
-		func(p *SwiftParams) { p.Hop = -1 }, func(p *SwiftParams) { p.Range = -1 }, func(p *SwiftParams) { p.Hops = -1 },
-		func(p *SwiftParams) { p.AI = 0 }, func(p *SwiftParams) { p.AI = math.NaN() }, func(p *SwiftParams) { p.Beta = 0 },
-		func(p *SwiftParams) { p.Beta = 1.01 }, func(p *SwiftParams) { p.MaxMDF = 0 }, func(p *SwiftParams) { p.MaxMDF = 1 },
-		func(p *SwiftParams) { p.FSMin = 0 }, func(p *SwiftParams) { p.FSMin = p.FSMax }, func(p *SwiftParams) { p.Min = 0 },
-		func(p *SwiftParams) { p.Min = p.Max + 1 }, func(p *SwiftParams) { p.Max = 2e9 },
+		func(p *SwiftParams) { p.Line = 0 }, func(p *SwiftParams) { p.Packet = 0 },
+		func(p *SwiftParams) { p.Base = 0 }, func(p *SwiftParams) { p.Hop = -1 },
+		func(p *SwiftParams) { p.Range = -1 }, func(p *SwiftParams) { p.Hops = -1 },
+		func(p *SwiftParams) { p.AI = 0 }, func(p *SwiftParams) { p.AI = math.NaN() },
+		func(p *SwiftParams) { p.Beta = 0 }, func(p *SwiftParams) { p.Beta = 1.01 },
+		func(p *SwiftParams) { p.MaxMDF = 0 }, func(p *SwiftParams) { p.MaxMDF = 1 },
+		func(p *SwiftParams) { p.FSMin = 0 }, func(p *SwiftParams) { p.FSMin = p.FSMax },
+		func(p *SwiftParams) { p.Min = 0 }, func(p *SwiftParams) { p.Min = p.Max + 1 },
+		func(p *SwiftParams) { p.Max = 2e9 },
 	} {
 		p := swiftParams()
 		if p.Validate() != nil {

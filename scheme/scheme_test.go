@@ -375,13 +375,13 @@ func TestRecipesWhosePointsWaitInVain(t *testing.T) {
 	}
 }
 
-// Each recipe has the points that its paper has, and what hosts carry for them. By name, and with a value of a parameter.
+// Each recipe has the points that its paper has, and what hosts carry for them. By name, and with a parameter's value.
 func TestPointsOfRecipes(t *testing.T) {
 	const quiet = "cnp.Silent"
 	ect0, ect1 := cnp.Carry{ECT: 0b10}, cnp.Carry{ECT: 0b01}
-	tagged, stamped, told := ect0, cnp.Carry{ECT: 0b10, Ack: true, Stamp: true}, cnp.Carry{ECT: 0b10, Ack: true, INT: true}
-	tagged.Tag = true
-	acked, tcdStamped := cnp.Carry{ECT: 0b10, Ack: true}, cnp.Carry{ECT: 0b01, Ack: true, Stamp: true}
+	tagged, acked := cnp.Carry{ECT: 0b10, Tag: true}, cnp.Carry{ECT: 0b10, Ack: true}
+	stamped, told := cnp.Carry{ECT: 0b10, Ack: true, Stamp: true}, cnp.Carry{ECT: 0b10, Ack: true, INT: true}
+	tcdStamped := cnp.Carry{ECT: 0b01, Ack: true, Stamp: true}
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		name, param, value string
@@ -451,8 +451,9 @@ func TestUndeterminedIsNoCongestion(t *testing.T) {
 			t.Errorf("tcd+ibcc at %02b: notice %+v, %v; it sends at %v", ecn, n, ok, rp.Rate(0))
 		}
 		for i := range uint64(100) { // round-trip times that grow
-			timely.(ratelimit.Acker).Ack(units.Time(i)*units.Millisecond,
-				&ratelimit.Ack{Packet: i, Next: i + 1, RTT: units.Time(i+1) * units.Millisecond, CE: ecn == wire.CE, UE: ecn != wire.CE})
+			a := ratelimit.Ack{Packet: i, Next: i + 1, RTT: units.Time(i+1) * units.Millisecond}
+			a.CE, a.UE = ecn == wire.CE, ecn != wire.CE
+			timely.(ratelimit.Acker).Ack(units.Time(i)*units.Millisecond, &a)
 		}
 		if timely.Rate(0) < testNetwork.Line != slower {
 			t.Errorf("tcd+timely at %02b: %v", ecn, timely.Rate(0))
@@ -469,7 +470,8 @@ func TestOnlyAFQCNIsFair(t *testing.T) {
 			flow := min(i%4, 1)
 			var p marking.Packet
 			p.Show(1000, wire.EthernetLen, dataOf(flow))
-			if s, ok := cp.Enqueue(units.Time(i)*800*units.Nanosecond, marking.Queue{Bytes: 26 * units.KB, Frames: 26}, &p); ok && s.QntzFb > 0 && i > 1000 { // the first sees it grow
+			s, ok := cp.Enqueue(units.Time(i)*800*units.Nanosecond, marking.Queue{Bytes: 26 * units.KB, Frames: 26}, &p)
+			if ok && s.QntzFb > 0 && i > 1000 { // the first sees the queue grow
 				told[flow]++
 			}
 		}

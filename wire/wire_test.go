@@ -57,8 +57,8 @@ func TestICRCIsInvariant(t *testing.T) {
 	}
 }
 
-// slowICRC is annex A17.3.3, bit by bit: the CRC of IEEE 802.3 over 64 ones and the packet, in which what changes on the
-// way is ones.
+// slowICRC is annex A17.3.3, bit by bit: the CRC of IEEE 802.3 over 64 ones and the packet, in which what changes on
+// the way is ones.
 func slowICRC(ip []byte, bth int) uint32 {
 	b := append(bytes.Repeat([]byte{0xFF}, 8), ip...)
 	at := func(i int) *byte { return &b[8+i] }
@@ -114,7 +114,8 @@ func TestBrokenHeaders(t *testing.T) {
 		ip[bit/8] ^= 1 << (bit % 8)
 	}
 	for what, change := range map[string]func(){
-		"five words, and four said": func() { ip[0] = 0x44 }, "version 5": func() { ip[0] = 0x55 }, "no room for itself": func() { ip[2], ip[3] = 0, 19 },
+		"five words, and four said": func() { ip[0] = 0x44 }, "version 5": func() { ip[0] = 0x55 },
+		"no room for itself": func() { ip[2], ip[3] = 0, 19 },
 	} {
 		was := slices.Clone(ip)
 		change()

@@ -206,8 +206,10 @@ func TestJudgedAgainOfTheSameSchemes(t *testing.T) {
 	}
 	then = &Tally{Claims: []Tallied{{e.ID, judge(e, claim("a", "b"), r)}}}
 	for what, change := range map[string]func(*experiment.Claim){
-		"another statistic": func(c *experiment.Claim) { c.Stat = "max" }, "another metric": func(c *experiment.Claim) { c.Metric = "fct" },
-		"a reduction": func(c *experiment.Claim) { c.As = experiment.Reduction }, "another name": func(c *experiment.Claim) { c.Name = "2" },
+		"another statistic": func(c *experiment.Claim) { c.Stat = "max" },
+		"another metric":    func(c *experiment.Claim) { c.Metric = "fct" },
+		"a reduction":       func(c *experiment.Claim) { c.As = experiment.Reduction },
+		"another name":      func(c *experiment.Claim) { c.Name = "2" },
 	} {
 		c := claim("a", "b")
 		if change(c); then.again(e, c).Verdict != NotRun {

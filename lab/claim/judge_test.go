@@ -204,7 +204,8 @@ func TestOneSentenceIsOneClaim(t *testing.T) {
 	}
 }
 
-// What --quick leaves out on purpose decides nothing, as long as something is left; a claim of which nothing is, is not run.
+// What --quick leaves out on purpose decides nothing, as long as something is left; a claim of which nothing is, is
+// not run.
 func TestLeftOut(t *testing.T) {
 	r := result(map[string][]float64{"a": {10}, "b": {30}})
 	r.Quick = true
@@ -220,7 +221,7 @@ func TestLeftOut(t *testing.T) {
 		{[]experiment.Part{part("a", "x@9"), part("a", "x")}, Reproduced},
 		{[]experiment.Part{part("a", "x"), part("a", "x@9")}, Reproduced},
 		{[]experiment.Part{part("b", "x"), part("a", "x@9"), part("a", "x")}, Differs},
-		{[]experiment.Part{part("a", "x"), part("c", "x")}, NotRun}, // a scheme that is missing is not left out by --quick
+		{[]experiment.Part{part("a", "x"), part("c", "x")}, NotRun}, // --quick leaves out no scheme
 	} {
 		got := judge(watched(t), &experiment.Claim{ID: "c", Measurements: c.parts}, r)
 		if got.Verdict != c.want || len(got.Measurements) != len(c.parts) && len(c.parts) > 1 {

@@ -152,8 +152,9 @@ measure:
 	}
 }
 
-// The overload is over with the first sample, a round-trip time or more after the beginning, in which senders fit into the
-// link with a twentieth to spare; the queue has drained when it first has ten packets or fewer after it was longest.
+// The overload is over with the first sample, a round-trip time or more after the beginning, in which senders exceed
+// the link by no more than a twentieth; the queue has drained when it first has ten packets or fewer since it was
+// longest.
 func TestDynamicsByHand(t *testing.T) {
 	_, _, n, w := begin(t, `
 id: test/hand
@@ -176,10 +177,12 @@ measure: {kind: dynamics, from: S0, to: H2, sample: 10us, steady: {from: 0s, to:
 		queue units.Size
 		sent  uint64
 	}{
-		{9, 0, 1250}, {20, 50_000, 2500}, {15, 90_000, 2500}, {10.6, 60_000, 2500}, {10.5, 10_001, 5000}, {9, 10_000, 5000}, {12, 90_000, 5000}, {10, 0, 5000},
+		{9, 0, 1250}, {20, 50_000, 2500}, {15, 90_000, 2500}, {10.6, 60_000, 2500},
+		{10.5, 10_001, 5000}, {9, 10_000, 5000}, {12, 90_000, 5000}, {10, 0, 5000},
 	} {
 		d.time = append(d.time, units.Time(i+1)*10*us)
-		d.rates, d.queue, d.sent = append(d.rates, sample.gbps*1e9), append(d.queue, sample.queue), append(d.sent, sample.sent)
+		d.rates, d.queue = append(d.rates, sample.gbps*1e9), append(d.queue, sample.queue)
+		d.sent = append(d.sent, sample.sent)
 	}
 	for i, want := range []float64{1e9, 1e9, 0.5e9, 0, 1e9, 1e9, 0, 0} { // over a round-trip time
 		if got := d.rate(i); math.Abs(got-want) > 1 {

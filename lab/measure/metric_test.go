@@ -98,7 +98,8 @@ func TestWhichColumnDecides(t *testing.T) {
 	for _, raw := range [][][]float64{{{9, 20, 11, 10}, {10.5, 3, 2, 10}}, {{10.5, 3, 2, 10}, {9, 20, 11, 10}}} {
 		x := &watched{probe: &experiment.Probe{Kind: config.Set("queue")}, columns: make([]column, 2), raw: raw}
 		for do, want := range map[string][]float64{
-			"max": {10.5, 20, 11, 10}, "first_at_most": {10.5, 20, 11, 10}, "min": {9, 3, 2, 10}, "first_at_least": {9, 3, 2, 10},
+			"max": {10.5, 20, 11, 10}, "first_at_most": {10.5, 20, 11, 10},
+			"min": {9, 3, 2, 10}, "first_at_least": {9, 3, 2, 10},
 			"first_within": {9, 20, 2, 10}, // the farthest from 10
 		} {
 			m := metric{&experiment.Metric{Do: config.Set(do), Value: 10}}
