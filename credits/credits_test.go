@@ -131,7 +131,7 @@ func TestBeginnings(t *testing.T) {
 		exchange(5, b, a)
 	}
 	a.Send(0, 150)
-	a.CountReceived(0, 3000) // all that b sent; a new peer begins at 0, and nothing is missing
+	a.CountReceived(0, 3000)            // all that b sent; a new peer begins at 0, and nothing is missing
 	b = NewPort(c, 1, units.Gbps, 1500) // what it was sent is gone
 	exchange(9, b, a)
 	if a.May(0, 1) {

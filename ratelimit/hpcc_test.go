@@ -457,7 +457,7 @@ func TestTelemetryAfterSilence(t *testing.T) {
 			}
 		}
 		hops := make(wire.INT, wire.INTLen) // and a full one, whose queue grows, is no idle one
-		sent := (5*units.Gbps).Bytes(at) + (10*units.Gbps).Bytes(10*us)
+		sent := (5 * units.Gbps).Bytes(at) + (10 * units.Gbps).Bytes(10*us)
 		hops.Push(wire.INTHop{Rate: 10 * units.Gbps, Time: at + 10*us, TxBytes: sent, Queue: 12_480})
 		if rp.Ack(at+19*us, &Ack{Packet: 20, Next: 21, Hops: hops}); rp.Window() == full {
 			t.Errorf("%s: a full window into a full link, %v after the beginning", name, at)
