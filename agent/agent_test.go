@@ -464,18 +464,6 @@ func TestAnnouncement(t *testing.T) {
 	} else if st.Discards != (fabric.PortStats{}).Discards {
 		t.Errorf("announcements are for switches, and no loss: %v", st.Discards)
 	}
-	if n := p.b.Doubles(); n != 0 {
-		t.Errorf("%d of them are taken for those of a host with the same address", n)
-	}
-}
-
-// A host hears that another has its address: flows to it end at either of them.
-func TestAnnouncementsOfADouble(t *testing.T) {
-	p := newPair(t, cnp.Silent{}, func(c *agent.Config) { c.Announce, c.MAC = true, mac(9) })
-	p.run(2500 * ms)
-	if a, b := p.a.Doubles(), p.b.Doubles(); a != 3 || b != 3 {
-		t.Errorf("%d and %d announcements of the other were noticed, of 3 each", a, b)
-	}
 }
 
 // Each part of a configuration has its limits: what is at one is taken, what is beyond is refused.

@@ -19,27 +19,6 @@ const announcement = "\x00\x06" + // length of what follows
 	"\xAF" + // XID
 	"\x81\x01\x00" // basic format, type 1 LLC, no window
 
-// announces reports whether a frame is the announcement of another host: it is for switches, and says nothing to a
-// host.
-func announces(b []byte, hdr *wire.Header) bool {
-	at := hdr.Payload - 2
-	return hdr.EtherType == 6 && hdr.Dst == wire.Broadcast && len(b) >= at+len(announcement) &&
-		string(b[at:at+len(announcement)]) == announcement
-}
-
-// hear takes the announcement of another host, if a frame is one. None has this host's address, but that of a host with
-// the same, or its own that a loop of the network brings back: switches take either for it then.
-func (h *Host) hear(b []byte, hdr *wire.Header) (announced bool) {
-	announced = announces(b, hdr)
-	if announced && hdr.Src == h.config.MAC {
-		h.doubles++
-	}
-	return announced
-}
-
-// Doubles is how many announcements came with the host's own MAC address: of another host, or back by a loop.
-func (h *Host) Doubles() uint64 { return h.doubles }
-
 // announce makes a frame from which switches learn where the host is: to
 // everybody, an 802.2 exchange-identification response that changes nothing, as
 // wireless access points send for a station that has moved. A receiver would
@@ -54,6 +33,7 @@ func (h *Host) announce(now units.Time) (f fabric.Frame, made, stop bool) {
 	wire.Broadcast.Put(b)
 	h.config.MAC.Put(b[6:])
 	copy(b[12:], announcement)
+	copy(b[12+len(announcement):], h.config.IP[:]) // padding to anybody but a host that has the same
 	h.nextAnnounce = now + announceEvery
 	return f, true, false
 }

@@ -214,7 +214,7 @@ type seldom struct {
 	shared   map[uint32]*sharedRP
 	entropy  uint32 // number of the source port given last
 	timeouts uint64 // of acknowledgements that did not come in time
-	doubles  uint64 // announcements that came with the host's own address
+	doubles  Doubles
 	idleRPs  rpPool
 	done     []Result
 	reached  []Milestone // not reported yet

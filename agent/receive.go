@@ -159,7 +159,7 @@ func (h *Host) take(now units.Time, length uint16, b []byte, hdr *wire.Header) (
 		return h.takeCNM(now, b, hdr)
 	}
 	if hdr.BTH == 0 {
-		return fabric.DropUnknown, h.hear(b, hdr)
+		return fabric.DropUnknown, h.hear(length, b, hdr)
 	}
 	if !h.isDestination(b[hdr.L3:]) {
 		return fabric.DropUnknown, false

@@ -34,10 +34,10 @@ type traffic struct {
 	ip      wire.IP
 	node    *config.AgentNode
 	traffic *agent.Traffic
-	adding  sync.Mutex // so that the numbers of a request follow each other, and nobody takes queue pairs it was promised
-	results *results   // nil: no file
-	linked  bool       // flows may begin
-	doubled bool       // another has this host's address, and the log says so
+	adding  sync.Mutex    // so that the numbers of a request follow each other, and nobody takes queue pairs it was promised
+	results *results      // nil: no file
+	linked  bool          // flows may begin
+	doubles agent.Doubles // of which the log says so
 }
 
 // configuredTraffic is what the configuration has an agent send, and the file for its results.
@@ -297,22 +297,33 @@ func (o *traffic) report() (stop func()) {
 	}
 }
 
+// warnOfDoubles logs, once for either of its addresses, that another host has it, too.
+func (o *traffic) warnOfDoubles(now agent.Doubles) {
+	c := &o.node.Config
+	if now.MAC > 0 && o.doubles.MAC == 0 {
+		o.d.log.Warnf("another agent announces itself with this one's address, %v (`ip:`, `mac:`), or a loop of the "+
+			"network brings frames back: flows end at either of the two (said once)", c.MAC)
+	}
+	if now.IP > 0 && o.doubles.IP == 0 {
+		o.d.log.Warnf("another host has this agent's `ip:`, %v, at %v (this one is at %v): receivers take flows of both for "+
+			"those of one host, and flows to it end at either (said once)", c.IP, now.At, c.MAC)
+	}
+	o.doubles = now
+}
+
 // loggedAtOnce is how many flows of a second have a line of the log each.
 const loggedAtOnce = 20
 
 func (o *traffic) reportOnce() {
 	var list []agent.Ordered
 	var at units.Time
-	var laps, doubles uint64
+	var laps uint64
+	var doubles agent.Doubles
 	o.d.world.Do(func(now units.Time) {
 		o.traffic.Step(now)
 		list, at, laps, doubles = o.traffic.TakeEnded(), now, o.d.world.Laps(), o.d.host.Doubles()
 	})
-	if doubles > 0 && !o.doubled {
-		o.doubled = true
-		o.d.log.Warnf("another agent announces itself with this one's address, %v (`ip:`, `mac:`), or a loop of the "+
-			"network brings frames back: flows end at either of the two (said once)", o.node.Config.MAC)
-	}
+	o.warnOfDoubles(doubles)
 	for i := range list {
 		f := &list[i]
 		switch {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	"photon/internal/table"
@@ -12,9 +14,13 @@ import (
 )
 
 // socketFlags say which running photon is meant.
-type socketFlags struct{ path, name string }
+type socketFlags struct {
+	path, name string
+	stderr     func() io.Writer // where it says that it waits
+}
 
 func (s *socketFlags) add(c *cobra.Command) {
+	s.stderr = c.ErrOrStderr
 	c.Flags().StringVar(&s.path, "socket", "", "Use the admin socket at this `path`")
 	c.Flags().StringVar(&s.name, "name", "", "Ask the switch or agent with this `name` (default: the only one that runs here)")
 	c.MarkFlagsMutuallyExclusive("name", "socket")
@@ -22,7 +28,11 @@ func (s *socketFlags) add(c *cobra.Command) {
 
 func (s *socketFlags) dial() (*client.Client, error) {
 	client, err := client.Dial(s.path, s.name)
-	return client, bad(err)
+	if err != nil {
+		return nil, bad(err)
+	}
+	client.Slow = func(line string) { fmt.Fprintln(s.stderr(), "photon:", line) }
+	return client, nil
 }
 
 // answered marks what a node refused as a mistake of the user.

@@ -1,6 +1,7 @@
 package dpdk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ import (
 type driver struct {
 	needs     string // an argument that must be there, and how it may be written; empty: none
 	needed    string // what that names
+	longest   int    // name of a device, from which the driver makes names of its own; 0: as long as any
 	arguments map[string]value
 }
 
@@ -33,18 +35,18 @@ var drivers = map[string]driver{
 		"iface": interfaceName, "start_queue": number(0, math.MaxUint16), "queue_count": oneQueue, "shared_umem": bit,
 		"xdp_prog": anything, "busy_budget": number(0, math.MaxUint16), "force_copy": bit,
 	}},
-	"net_tap": {arguments: map[string]value{"iface": interfaceName, "mac": fixedOrAddress, "remote": interfaceName}},
+	"net_tap": {longest: 22, arguments: map[string]value{"iface": interfaceName, "mac": fixedOrAddress, "remote": interfaceName}},
 	"net_memif": {arguments: map[string]value{
 		"id": number(0, math.MaxUint32), "role": oneOf("client", "server", "slave", "master"),
-		"bsize": number(1, math.MaxUint16), "rsize": number(1, 14), "socket": anything, "socket-abstract": oneOf("yes", "no"),
+		"bsize": number(1, math.MaxUint16), "rsize": number(1, 14), "socket": socketPath, "socket-abstract": oneOf("yes", "no"),
 		"mac": address, "zero-copy": oneOf("yes", "no"), "secret": anything,
 	}},
 	"net_vhost": {needs: "iface=/run/vm.sock", needed: "a socket", arguments: map[string]value{
-		"iface": anything, "queues": number(1, 128), "client": bit, "iommu-support": bit, "postcopy-support": bit, "tso": bit,
+		"iface": socketPath, "queues": number(1, 128), "client": bit, "iommu-support": bit, "postcopy-support": bit, "tso": bit,
 		"linear-buffer": bit, "ext-buffer": bit, "legacy-ol-flags": bit,
 	}},
 	"net_null": {arguments: map[string]value{"size": number(1, math.MaxUint16), "copy": bit, "no-rx": bit}},
-	"net_ring": {arguments: map[string]value{"nodeaction": anything}},
+	"net_ring": {longest: 17, arguments: map[string]value{"nodeaction": anything}},
 }
 
 // others are DPDK's further drivers for devices that are no cards, whichever of them were built. What their devices can be
@@ -53,6 +55,9 @@ var others = []string{
 	"net_bonding", "net_dpaa", "net_enetfec", "net_failsafe", "net_kni", "net_mvneta", "net_mvpp2", "net_netvsc", "net_octeontx", "net_pcap",
 	"net_pfe", "net_softnic", "net_tun", "net_vdev_netvsc", "net_virtio_user",
 }
+
+// longestName is that of a device (RTE_DEV_NAME_MAX_LEN).
+const longestName = 63
 
 func anything(text string) string {
 	if text == "" {
@@ -99,6 +104,14 @@ func interfaceName(text string) string {
 	return ""
 }
 
+// socketPath is what the kernel takes for the name of a unix socket. The driver of vhost-user cuts off the rest.
+func socketPath(text string) string {
+	if len(text) > 107 {
+		return "a path of a socket has at most 107 characters"
+	}
+	return anything(text)
+}
+
 func address(text string) string {
 	var m wire.MAC
 	if m.UnmarshalText([]byte(text)) != nil {
@@ -135,6 +148,9 @@ func CheckSpec(spec string, mtu, buffer int) error {
 	of := func(driver string) bool { return strings.HasPrefix(name, driver) }
 	if strings.HasPrefix(name, "net_") && !known && !slices.ContainsFunc(others, of) {
 		return errors.New("there is no driver for such a device (net_af_packet0, net_tap0, net_memif0 and net_vhost0 have one)")
+	}
+	if longest := cmp.Or(d.longest, longestName); len(name) > longest {
+		return fmt.Errorf("%s: DPDK takes names of at most %d characters for such a device", name, longest)
 	}
 	said := map[string]bool{}
 	for a := range strings.SplitSeq(arguments, ",") {

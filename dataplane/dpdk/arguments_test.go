@@ -21,6 +21,23 @@ func TestSpecifications(t *testing.T) {
 			t.Errorf("%s: %v", spec, err)
 		}
 	}
+	long := strings.Repeat("1", 64)
+	path := "/" + long + long[:43] // and a character more is too long
+	for _, x := range [][2]string{
+		{"net_ring" + long[:9], "net_ring" + long[:10] + ": DPDK takes names of at most 17 characters for such a device"},
+		{"net_tap" + long[:15], "net_tap" + long[:16] + ": DPDK takes names of at most 22 characters for such a device"},
+		{"net_null" + long[:55], "net_null" + long[:56] + ": DPDK takes names of at most 63 characters for such a device"},
+		{"net_pcap" + long[:55], "net_pcap" + long[:56] + ": DPDK takes names of at most 63 characters for such a device"},
+		{"net_vhost0,iface=" + path[:107], "iface=" + path + ": a path of a socket has at most 107 characters"},
+		{"net_memif0,socket=" + path[:107], "socket=" + path + ": a path of a socket has at most 107 characters"},
+	} {
+		if err := CheckSpec(x[0], 1500, 2048); err != nil {
+			t.Errorf("%s: %v", x[0], err)
+		}
+		if err := CheckSpec(x[0]+"1", 1500, 2048); err == nil || err.Error() != x[1] {
+			t.Errorf("%s1\n got %v\nwant %s", x[0], err, x[1])
+		}
+	}
 	for spec, want := range map[string]string{
 		"net_af_packet0":                                                  "it needs the interface it sits on (write it like net_af_packet0,iface=sw0)",
 		"net_af_xdp0":                                                     "it needs the interface it sits on (write it like net_af_xdp0,iface=sw0)",

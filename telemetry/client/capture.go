@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // Captured counts what a capture brought.
@@ -22,11 +23,17 @@ type Captured struct {
 // the context ends, so many frames came (0: no limit), or the node does. begun
 // is called when the capture is on. The file is whole however it ends.
 func (c *Client) Capture(ctx context.Context, port string, snap, frames int, w io.Writer, begun func()) (Captured, error) {
-	body, err := c.do(ctx, http.MethodGet, "/capture", url.Values{"port": {port}, "snap": {strconv.Itoa(snap)}})
+	asking, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	hangs := time.AfterFunc(c.patience, func() { giveUp(context.DeadlineExceeded) })
+	body, err := c.do(asking, http.MethodGet, "/capture", url.Values{"port": {port}, "snap": {strconv.Itoa(snap)}})
 	if err != nil {
 		return Captured{}, err
 	}
 	defer body.Close()
+	if !hangs.Stop() {
+		return Captured{}, c.failed(context.DeadlineExceeded)
+	}
 	begun()
 	got, err := copyBlocks(w, body, frames)
 	switch {

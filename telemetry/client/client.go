@@ -24,8 +24,13 @@ import (
 
 // Client asks a running photon over its admin socket.
 type Client struct {
-	path string
-	http http.Client
+	// Slow gets a line while a node has not answered for some time to an order that may take it long; nil: nobody does.
+	Slow func(line string)
+
+	path     string
+	http     http.Client
+	patience time.Duration // for what a node answers at once
+	longest  time.Duration // for what may take it long
 }
 
 // Refused is what a node said when it would not do what it was asked.
@@ -49,9 +54,11 @@ func Dial(path, name string) (*Client, error) {
 	return At(path), nil
 }
 
+func newClient(path string) *Client { return &Client{path: path, patience: patience, longest: longest} }
+
 // At returns a client for the socket at a path, where a node that is about to start may not have made it yet.
 func At(path string) *Client {
-	c := &Client{path: path}
+	c := newClient(path)
 	c.http.Transport = &http.Transport{
 		DisableKeepAlives: true, // or the node would keep a connection for each client that was not closed
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -146,8 +153,12 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	return nil, Refused(why.Error)
 }
 
-// patience is how long a look at a node may take. It takes milliseconds, but workers may share their cores with others.
-const patience = 10 * time.Second
+const (
+	// patience is how long a look at a node may take. It takes milliseconds, but workers may share their cores with others.
+	patience = 10 * time.Second
+	// longest is how long an order may take: a device that is opened may be slow, and its peer slower.
+	longest = 2 * time.Minute
+)
 
 // failed is an error of an answer, with who gave it.
 func (c *Client) failed(err error) error {
@@ -184,22 +195,15 @@ func unreachable(path string, err error) error {
 // Reload has the node take over its changed configuration and returns what
 // changed, a line each.
 func (c *Client) Reload(ctx context.Context) ([]string, error) {
-	body, err := c.do(ctx, http.MethodPost, "/reload", nil)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
 	var r socket.Reloaded
-	if err := json.NewDecoder(body).Decode(&r); err != nil {
-		return nil, c.failed(err)
-	}
-	return r.Changes, nil
+	err := c.order(ctx, "/reload", nil, nil, &r)
+	return r.Changes, err
 }
 
 // Live fetches the counters for a view that moves; flows is how many flows of
 // an agent are listed, at most live.MaxTop.
 func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	body, err := c.do(ctx, http.MethodGet, socket.Live, url.Values{"flows": {strconv.Itoa(flows)}})
 	if err != nil {
@@ -215,7 +219,7 @@ func (c *Client) Live(ctx context.Context, flows int) (*live.Node, error) {
 
 // Show fetches a topic: the document, and the JSON it came as.
 func (c *Client) Show(ctx context.Context, t *show.Topic) (show.Document, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	body, err := c.do(ctx, http.MethodGet, t.Path(), nil)
 	if err != nil {

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"photon/telemetry/node"
 	"photon/telemetry/show"
 )
 
@@ -60,10 +62,11 @@ func TestNodeEndsWhileItAnswers(t *testing.T) {
 	}
 }
 
-// A node that takes a question and hangs has one line, too, that names it.
-func TestNodeHangs(t *testing.T) {
+// hung is a client of a node that takes questions and never answers.
+func hung(t *testing.T) *Client {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.sock")
-	l, err := net.Listen("unix", path) // who connects waits for an answer
+	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +75,14 @@ func TestNodeHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// A node that takes a question and hangs has one line, too, that names it.
+func TestNodeHangs(t *testing.T) {
+	c := hung(t)
+	path := c.path
+	c.patience = time.Millisecond
 	for what, ask := range map[string]func() error{
 		"live":  func() error { _, err := c.Live(context.Background(), 1); return err },
 		"show":  func() error { _, _, err := c.Show(context.Background(), &show.Topics[0]); return err },
@@ -79,12 +90,49 @@ func TestNodeHangs(t *testing.T) {
 		"stop":  func() error { _, err := c.StopFlows(context.Background(), []uint64{1}); return err },
 		"clear": func() error { _, err := c.ClearWatermarks(context.Background(), ""); return err },
 		"port":  func() error { _, err := c.SetPort(context.Background(), "sw0", true); return err },
+		"capture": func() error {
+			_, err := c.Capture(context.Background(), "sw0", 64, 0, io.Discard, func() { t.Error("a capture has begun") })
+			return err
+		},
 	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			if err := ask(); err == nil || err.Error() != path+": no answer: that photon hangs, or was stopped" {
-				t.Error(err)
-			}
-		})
+		if err := ask(); err == nil || err.Error() != path+": no answer: that photon hangs, or was stopped" {
+			t.Error(what, err)
+		}
+	}
+}
+
+// What may take a node long says that it waits, and ends, too: after a longer time, or at Ctrl-C.
+func TestNodeHangsAtAnOrder(t *testing.T) {
+	c := hung(t)
+	orders := map[string]func(context.Context) error{
+		"reload": func(ctx context.Context) error { _, err := c.Reload(ctx); return err },
+		"add":    func(ctx context.Context) error { _, err := c.AddPort(ctx, "net_ring0", ""); return err },
+		"remove": func(ctx context.Context) error { _, err := c.RemovePort(ctx, "sw0"); return err },
+		"flows":  func(ctx context.Context) error { _, err := c.OrderFlows(ctx, node.FlowOrders{}); return err },
+	}
+	said := make(chan string, len(orders))
+	c.Slow = func(line string) { said <- line }
+	c.patience, c.longest = time.Millisecond, 2*time.Millisecond
+	for what, order := range orders {
+		want := c.path + ": no answer: that photon hangs, or was stopped; it may still do what it was asked to"
+		if err := order(context.Background()); err == nil || err.Error() != want {
+			t.Error(what, err)
+		}
+		want = c.path + ": no answer for 1ms; this waits for 2ms at most, or until Ctrl-C"
+		if line := <-said; line != want {
+			t.Errorf("%s: it says %q", what, line)
+		}
+	}
+	c.longest = time.Hour
+	for what, order := range orders {
+		ctx, interrupt := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() { ended <- order(ctx) }()
+		<-said
+		interrupt()
+		want := c.path + ": context canceled; it may still do what it was asked to"
+		if err := <-ended; err == nil || err.Error() != want {
+			t.Error(what, err)
+		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"photon/telemetry/node"
 	"photon/telemetry/show"
@@ -37,14 +39,44 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 
 // ask is call of what a node answers at once.
 func (c *Client) ask(ctx context.Context, method, path string, query url.Values, body, v any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	return c.call(ctx, method, path, query, body, v)
 }
 
+// order is call of what may take a node long: it says that it waits, and gives up when that takes too long. A node that
+// hangs may do what it was asked when it goes on.
+func (c *Client) order(ctx context.Context, path string, query url.Values, body, v any) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	go c.lose(ctx, giveUp)
+	err := c.call(ctx, http.MethodPost, path, query, body, v)
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w; it may still do what it was asked to", err)
+	}
+	return err
+}
+
+// lose loses patience with a node twice, until the context ends: at last it ends it.
+func (c *Client) lose(ctx context.Context, giveUp context.CancelCauseFunc) {
+	select {
+	case <-time.After(c.patience):
+	case <-ctx.Done():
+		return
+	}
+	if c.Slow != nil {
+		c.Slow(fmt.Sprintf("%s: no answer for %v; this waits for %v at most, or until Ctrl-C", c.path, c.patience, c.longest))
+	}
+	select {
+	case <-time.After(c.longest - c.patience):
+		giveUp(context.DeadlineExceeded)
+	case <-ctx.Done():
+	}
+}
+
 // OrderFlows has an agent send flows.
 func (c *Client) OrderFlows(ctx context.Context, o node.FlowOrders) (ordered node.FlowsOrdered, err error) {
-	err = c.call(ctx, http.MethodPost, "/flows", nil, o, &ordered)
+	err = c.order(ctx, "/flows", nil, o, &ordered)
 	return ordered, err
 }
 

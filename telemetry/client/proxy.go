@@ -16,7 +16,7 @@ import (
 // output of a command, as in `ssh host photon admin-proxy`; every connection
 // starts it anew. The command ends with the connection.
 func DialCommand(command []string) *Client {
-	c := &Client{path: strings.Join(command, " ")}
+	c := newClient(strings.Join(command, " "))
 	c.http.Transport = &http.Transport{MaxConnsPerHost: 1, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return startPipe(command)
 	}}
