@@ -346,11 +346,11 @@ func TestPFCFramesAsStandard(t *testing.T) {
 // point and the checksum alone.
 func TestFramesOfEachDSCP(t *testing.T) {
 	seen := map[[2]int]int{}
-	l := &way{src: 1, dst: 2}
-	for dscp := range l.trust.DSCP {
-		l.trust.DSCP[dscp] = uint8(dscp / 8)
+	w := &way{src: 1, dst: 2}
+	for dscp := range w.trust.DSCP {
+		w.trust.DSCP[dscp] = uint8(dscp / 8)
 	}
-	for i, f := range l.kindFrames(7) {
+	for i, f := range w.kindFrames(7) {
 		if dscp := int(f[15] >> 2); dscp != i || priorityOf(f) != dscp/8 || !wire.IPv4ChecksumOK(f[ipAt:]) {
 			t.Errorf("frame %d: %x", i, f)
 		}

@@ -49,15 +49,15 @@ func (p *Plan) Describe() (lines []string) {
 func (p *Plan) describeTurn(ports []joined) (lines []string) {
 	ways, missing := p.ways(ports)
 	for i := range ways {
-		l := &ways[i]
-		text := fmt.Sprintf("from %s to %s%s", l.inName, l.outName, l.name())
-		if l.crosses {
+		w := &ways[i]
+		text := fmt.Sprintf("from %s to %s%s", w.inName, w.outName, w.name())
+		if w.crosses {
 			text += ", from one worker to another"
 		}
-		if l.stop >= 0 {
-			text += fmt.Sprintf(", paused in priority %d", l.stop)
+		if w.stop >= 0 {
+			text += fmt.Sprintf(", paused in priority %d", w.stop)
 		} else {
-			text += ", without pauses: " + noPriority(l)
+			text += ", without pauses: " + noPriority(w)
 		}
 		lines = append(lines, text)
 	}

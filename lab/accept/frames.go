@@ -114,9 +114,9 @@ func priorityOf(b []byte) int {
 }
 
 // kindFrames are a frame of each way to say a priority. Those of each priority have all four code points of ECN.
-func (l *way) kindFrames(id int) (all [][]byte) {
-	for i, k := range l.kinds() {
-		b := l.frame(id, k, false, 128)
+func (w *way) kindFrames(id int) (all [][]byte) {
+	for i, k := range w.kinds() {
+		b := w.frame(id, k, false, 128)
 		ip := b[tagOf(b)+ipAt:]
 		ip[1] |= byte(i & 3)
 		wire.SetIPv4Checksum(ip)

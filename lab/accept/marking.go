@@ -40,7 +40,7 @@ func (p *Plan) thresholds() (from, all units.Size, known bool) {
 }
 
 // marks works it out for the scheme of the switch, and frames of so many bytes that take cells for 1600.
-func (p *Plan) marks(l *way, size int) (m marks) {
+func (p *Plan) marks(w *way, size int) (m marks) {
 	m.frames = 60
 	from, all, known := p.thresholds()
 	if m.all = all; !known {
@@ -50,75 +50,75 @@ func (p *Plan) marks(l *way, size int) (m marks) {
 	m.frames = max(m.frames, int(m.all)/size+20)
 	// A frame is marked by the bytes that it leaves behind; the buffer's cells take up to 1600 B for one.
 	m.least, m.most = m.frames-1-int(m.all)/size-1, m.frames-int(from/1600)
-	if room := p.node.Config.PFC[l.stop].XOFF; units.Size(m.frames)*1600 >= room {
+	if room := p.node.Config.PFC[w.stop].XOFF; units.Size(m.frames)*1600 >= room {
 		m.why = fmt.Sprintf("a queue with Kmax %v and %d frames more reaches XOFF, %v", m.all, 20, room)
 	}
 	return m
 }
 
 // marking fills a queue that is stopped, lets it go, and counts the frames that come marked.
-func (t *trial) marking(ctx context.Context, l *way) error {
+func (t *trial) marking(ctx context.Context, w *way) error {
 	if !t.r.wants("marking") {
 		return nil
 	}
-	if l.stop < 0 {
-		return t.r.add(Step{Name: "marking", Port: l.outName, Asserts: "frames are marked by their queue",
-			Verdict: NotPossible, Why: noPriority(l)})
+	if w.stop < 0 {
+		return t.r.add(Step{Name: "marking", Port: w.outName, Asserts: "frames are marked by their queue",
+			Verdict: NotPossible, Why: noPriority(w)})
 	}
-	k, _ := l.kindOf(l.stop)
+	k, _ := w.kindOf(w.stop)
 	b := t.b
-	link := min(b.ports[l.from].rate, b.ports[l.to].rate)
-	plain := l.frame(emptyStream, k, true, longest)
-	m := t.p.marks(l, len(l.leaves(plain)))
+	link := min(b.ports[w.from].rate, b.ports[w.to].rate)
+	plain := w.frame(emptyStream, k, true, longest)
+	m := t.p.marks(w, len(w.leaves(plain)))
 	n := m.frames
 	if m.why != "" {
-		if err := t.r.add(Step{Name: "marking", Port: l.outName, Verdict: NotPossible, Why: m.why,
+		if err := t.r.add(Step{Name: "marking", Port: w.outName, Verdict: NotPossible, Why: m.why,
 			Asserts: "ECN-capable frames are marked by the length of their queue"}); err != nil {
 			return err
 		}
-		return t.marked(ctx, l, k, m, notECTStream)
+		return t.marked(ctx, w, k, m, notECTStream)
 	}
 	slow := 20 * link.Serialize(onWire(len(plain))) // no queue
-	b.send(l.from, &stream{frame: plain, every: slow, left: int64(n)})
-	empty := b.quiet(ctx, l.to, emptyStream, uint64(n))
+	b.send(w.from, &stream{frame: plain, every: slow, left: int64(n)})
+	empty := b.quiet(ctx, w.to, emptyStream, uint64(n))
 	if err := t.r.add(Step{
-		Name: "marking", Port: l.outName, Asserts: "frames that leave no queue behind are not marked",
+		Name: "marking", Port: w.outName, Asserts: "frames that leave no queue behind are not marked",
 		Measured: fmt.Sprintf("%d of %d marked, %d arrived", empty.marked, n, empty.n),
 		Verdict:  verdict(empty.n == uint64(n) && empty.marked == 0),
 	}); err != nil {
 		return err
 	}
-	return errors.Join(t.marked(ctx, l, k, m, ectStream), t.marked(ctx, l, k, m, notECTStream))
+	return errors.Join(t.marked(ctx, w, k, m, ectStream), t.marked(ctx, w, k, m, notECTStream))
 }
 
 // marked counts the marks of frames in a queue that is stopped.
-func (t *trial) marked(ctx context.Context, l *way, k kind, m marks, id int) error {
+func (t *trial) marked(ctx context.Context, w *way, k kind, m marks, id int) error {
 	b, n, ect := t.b, m.frames, id == ectStream
-	b.pausePeer(l.to, xoff(l.stop))
-	if err := t.follows(ctx, l); err != nil {
+	b.pausePeer(w.to, xoff(w.stop))
+	if err := t.follows(ctx, w); err != nil {
 		return err
 	}
-	st := &stream{frame: l.frame(id, k, ect, longest), left: int64(n)}
-	wanted := [][]byte{l.leaves(st.frame)}
+	st := &stream{frame: w.frame(id, k, ect, longest), left: int64(n)}
+	wanted := [][]byte{w.leaves(st.frame)}
 	if ect {
 		wanted = append(wanted, marked(wanted[0]))
 	}
-	b.betweenPolls(func(units.Time) { b.ports[l.to].wanted[id] = wanted })
-	b.send(l.from, st)
+	b.betweenPolls(func(units.Time) { b.ports[w.to].wanted[id] = wanted })
+	b.send(w.from, st)
 	if err := eventually(ctx, func() (all bool) {
 		b.betweenPolls(func(units.Time) { all = st.sent == uint64(n) })
 		return all
 	}); err != nil {
 		return err
 	}
-	if err := t.passes(ctx, l); err != nil { // the last are in the queue
+	if err := t.passes(ctx, w); err != nil { // the last are in the queue
 		return err
 	}
-	b.release(l.to, xon(l.stop))
-	got := b.quiet(ctx, l.to, id, uint64(n))
-	b.send(l.from)
+	b.release(w.to, xon(w.stop))
+	got := b.quiet(ctx, w.to, id, uint64(n))
+	b.send(w.from)
 	step := Step{
-		Name: "marking", Port: l.outName,
+		Name: "marking", Port: w.outName,
 		Asserts: fmt.Sprintf("of %d frames in a queue that are not ECN-capable none is marked", n),
 		Measured: fmt.Sprintf(
 			"%d, %d arrived, %d of them changed but for the mark", got.marked, got.n, got.changed,
@@ -138,6 +138,6 @@ func (t *trial) marked(ctx context.Context, l *way, k kind, m marks, id int) err
 }
 
 // noPriority is why a way has no lossless priority.
-func noPriority(l *way) string {
-	return fmt.Sprintf("no priority is lossless at %s and stopped by an XOFF at %s", l.inName, l.outName)
+func noPriority(w *way) string {
+	return fmt.Sprintf("no priority is lossless at %s and stopped by an XOFF at %s", w.inName, w.outName)
 }

@@ -58,20 +58,20 @@ func (l *load) besides() (all []int) {
 }
 
 // load makes what takes a way: the stream at the link's rate, and others beside it.
-func (t *trial) load(l *way) *load {
-	rate := min(t.b.ports[l.from].rate, t.b.ports[l.to].rate)
+func (t *trial) load(w *way) *load {
+	rate := min(t.b.ports[w.from].rate, t.b.ports[w.to].rate)
 	every := 50 * rate.Serialize(onWire(256))
-	o := &load{way: l, rate: rate, hold: t.p.hold(rate), least: max(10*units.Millisecond, 6*every)}
-	k, _ := l.kindOf(l.stop)
-	o.st = &stream{frame: l.frame(losslessStream, k, false, longest), left: endless, lossless: true}
+	o := &load{way: w, rate: rate, hold: t.p.hold(rate), least: max(10*units.Millisecond, 6*every)}
+	k, _ := w.kindOf(w.stop)
+	o.st = &stream{frame: w.frame(losslessStream, k, false, longest), left: endless, lossless: true}
 	aside := func(id, prio int) *stream {
-		k, can := l.kindOf(prio)
+		k, can := w.kindOf(prio)
 		if !can {
 			return nil
 		}
-		return &stream{frame: l.frame(id, k, false, 256), every: every, left: endless}
+		return &stream{frame: w.frame(id, k, false, 256), every: every, left: endless}
 	}
-	o.lossy, o.other = aside(besideStream, l.beside), aside(secondStream, l.second)
+	o.lossy, o.other = aside(besideStream, w.beside), aside(secondStream, w.second)
 	return o
 }
 

@@ -135,8 +135,8 @@ func (t *trial) run(ctx context.Context) error {
 		}
 	}
 	for i := range ways {
-		l := t.at(&ways[i])
-		if err := t.way(ctx, l, i); err != nil {
+		w := t.at(&ways[i])
+		if err := t.way(ctx, w, i); err != nil {
 			return err
 		}
 	}
@@ -144,15 +144,15 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 // at is a way with the addresses of its ends.
-func (t *trial) at(l *way) *way {
-	l.src, l.dst, l.router = t.b.ports[l.from].mac, t.b.ports[l.to].mac, t.router
-	return l
+func (t *trial) at(w *way) *way {
+	w.src, w.dst, w.router = t.b.ports[w.from].mac, t.b.ports[w.to].mac, t.router
+	return w
 }
 
-// way has all steps in one way, the i-th.
-func (t *trial) way(ctx context.Context, l *way, i int) error {
-	from, to := t.b.ports[l.from], t.b.ports[l.to]
-	prio := max(l.stop, 0)
+// way has all steps of the i-th way.
+func (t *trial) way(ctx context.Context, w *way, i int) error {
+	from, to := t.b.ports[w.from], t.b.ports[w.to]
+	prio := max(w.stop, 0)
 	t.b.betweenPolls(func(units.Time) {
 		for _, q := range t.b.ports {
 			q.obeys, q.lossless = false, arrived{}
@@ -161,46 +161,46 @@ func (t *trial) way(ctx context.Context, l *way, i int) error {
 		from.pfc, from.pauses, from.odd, from.xoffs, from.xons, from.strange = 0, 0, 0, 0, 0, 0
 	})
 	t.b.forget(losslessStream, besideStream, ectStream, notECTStream, emptyStream, secondStream, waitingStream)
-	t.learn(ctx, l)
-	return errors.Join(t.through(ctx, l), t.waiting(ctx, l), t.pauses(ctx, l, i), t.marking(ctx, l), ctx.Err())
+	t.learn(ctx, w)
+	return errors.Join(t.through(ctx, w), t.waiting(ctx, w), t.pauses(ctx, w, i), t.marking(ctx, w), ctx.Err())
 }
 
 // learn has the switch learn where a way ends, by a frame to all that comes in there.
-func (t *trial) learn(ctx context.Context, l *way) {
-	if l.hop == 0 {
-		_ = t.follows(ctx, l)
+func (t *trial) learn(ctx context.Context, w *way) {
+	if w.hop == 0 {
+		_ = t.follows(ctx, w)
 	}
 }
 
 // follows waits until a frame that the peer at a way's end sends has come to where the way begins: all that the peer
 // has said before was received, too. Where none comes, it waits as long as that may take.
-func (t *trial) follows(ctx context.Context, l *way) error {
-	most := t.p.reach(t.b.ports[l.to].rate, l.outName).Duration() + 10*time.Millisecond
-	if l.hop != 0 {
+func (t *trial) follows(ctx context.Context, w *way) error {
+	most := t.p.reach(t.b.ports[w.to].rate, w.outName).Duration() + 10*time.Millisecond
+	if w.hop != 0 {
 		return wait(ctx, most)
 	}
-	b := template(l.dst, broadcast, learnStream, 0, false, 128)
-	if l.leavesTag {
+	b := template(w.dst, broadcast, learnStream, 0, false, 128)
+	if w.leavesTag {
 		b = append(make([]byte, wire.VLANLen), b...)
-		wire.PushVLANTag(b, uint16(l.leavesIn))
+		wire.PushVLANTag(b, uint16(w.leavesIn))
 	}
-	before := t.b.arrivedAt(l.from, learnStream).n
-	t.b.send(l.to, &stream{frame: b, left: 1})
-	_ = within(ctx, most, func() bool { return t.b.arrivedAt(l.from, learnStream).n > before })
+	before := t.b.arrivedAt(w.from, learnStream).n
+	t.b.send(w.to, &stream{frame: b, left: 1})
+	_ = within(ctx, most, func() bool { return t.b.arrivedAt(w.from, learnStream).n > before })
 	return wait(ctx, 10*time.Millisecond)
 }
 
 // passes waits until a frame that is sent now has come to the end of a way, in a priority that no XOFF stops: all that
 // was sent before is in the switch.
-func (t *trial) passes(ctx context.Context, l *way) error {
+func (t *trial) passes(ctx context.Context, w *way) error {
 	most := 10*time.Millisecond + 2*t.p.response().Duration()
-	k, can := l.kindOf(l.beside)
-	if l.beside < 0 || !can {
+	k, can := w.kindOf(w.beside)
+	if w.beside < 0 || !can {
 		return wait(ctx, most)
 	}
-	before := t.b.arrivedAt(l.to, learnStream).n
-	t.b.send(l.from, &stream{frame: l.frame(learnStream, k, false, 128), left: 1})
-	_ = within(ctx, most, func() bool { return t.b.arrivedAt(l.to, learnStream).n > before })
+	before := t.b.arrivedAt(w.to, learnStream).n
+	t.b.send(w.from, &stream{frame: w.frame(learnStream, k, false, 128), left: 1})
+	_ = within(ctx, most, func() bool { return t.b.arrivedAt(w.to, learnStream).n > before })
 	return wait(ctx, 10*time.Millisecond)
 }
 

@@ -15,23 +15,23 @@ import (
 )
 
 // allFrames are frames of all kinds that take a way, and how many of them the switch floods.
-func (l *way) allFrames(id int) (all [][]byte, flooded int) {
+func (w *way) allFrames(id int) (all [][]byte, flooded int) {
 	for i, f := range []struct {
 		size  int
 		tag   bool
 		where int
 	}{{60, false, 0}, {longest, false, 0}, {longest, true, 0}, {128, false, 1}, {256, false, 2}} {
-		if f.where == 1 && l.noBroad || f.where == 2 && l.noNew || f.where > 0 && l.hop != 0 {
+		if f.where == 1 && w.noBroad || f.where == 2 && w.noNew || f.where > 0 && w.hop != 0 {
 			continue
 		}
 		k := kind{pcp: -1}
-		if f.tag || l.tagged {
+		if f.tag || w.tagged {
 			k.pcp = lossless
 		}
-		b := l.frame(id, l.of(k), false, f.size)
+		b := w.frame(id, w.of(k), false, f.size)
 		if tag := tagOf(b); tag > 0 {
 			fill(b[tag:], i)
-			if l.vlan == 0 && l.hop == 0 {
+			if w.vlan == 0 && w.hop == 0 {
 				binary.BigEndian.PutUint16(b[14:], lossless<<13|100)
 			}
 		} else {
@@ -47,14 +47,14 @@ func (l *way) allFrames(id int) (all [][]byte, flooded int) {
 		}
 		all = append(all, b)
 	}
-	return append(all, l.kindFrames(id)...), flooded
+	return append(all, w.kindFrames(id)...), flooded
 }
 
 // through sends frames of all kinds through the switch, which must arrive at the end of the way as they are to leave,
 // and at no port that they are not for.
-func (t *trial) through(ctx context.Context, l *way) error {
+func (t *trial) through(ctx context.Context, w *way) error {
 	name := "through the switch"
-	if l.hop != 0 {
+	if w.hop != 0 {
 		name = "routes"
 	}
 	if !t.r.wants(name) {
@@ -63,47 +63,47 @@ func (t *trial) through(ctx context.Context, l *way) error {
 	const id = throughStream
 	b := t.b
 	b.forget(id)
-	t.tried[member{l.from, l.vlan}], t.tried[member{l.to, l.leavesIn}] = true, true
-	frames, flooded := l.allFrames(id)
-	wanted, size := l.allLeave(frames), 0
+	t.tried[member{w.from, w.vlan}], t.tried[member{w.to, w.leavesIn}] = true, true
+	frames, flooded := w.allFrames(id)
+	wanted, size := w.allLeave(frames), 0
 	for _, f := range wanted {
 		size += len(f)
 	}
 	if t.p.early(units.Size(size)) { // which of them are marked is not for this step to say
 		for i, f := range frames {
 			at := tagOf(f)
-			judged := t.p.node.Config.LosslessAt(l.out)>>f[at+prioAt]&1 != 0
+			judged := t.p.node.Config.LosslessAt(w.out)>>f[at+prioAt]&1 != 0
 			if f[at+ipAt+1]&wire.CE != 0 && judged {
 				wanted = append(wanted, marked(wanted[i]))
 			}
 		}
 	}
-	b.betweenPolls(func(units.Time) { b.ports[l.to].wanted[id] = wanted })
-	t.sendEach(l, frames)
-	got := b.quiet(ctx, l.to, id, uint64(len(frames)))
-	back, astray := b.arrivedAt(l.from, id).n, 0
+	b.betweenPolls(func(units.Time) { b.ports[w.to].wanted[id] = wanted })
+	t.sendEach(w, frames)
+	got := b.quiet(ctx, w.to, id, uint64(len(frames)))
+	back, astray := b.arrivedAt(w.from, id).n, 0
 	for i, j := range t.ports {
 		want := 0
-		if l.hop == 0 && t.p.form(j.number, l.vlan).ok {
+		if w.hop == 0 && t.p.form(j.number, w.vlan).ok {
 			want = flooded
 		}
-		if i != l.from && i != l.to {
+		if i != w.from && i != w.to {
 			n := int(b.quiet(ctx, i, id, uint64(want)).n)
 			astray += max(n-want, want-n)
 		}
 	}
-	asserts := "what comes in leaves unchanged by " + l.outName +
+	asserts := "what comes in leaves unchanged by " + w.outName +
 		", of each DSCP and code point of ECN, whatever its length, tag and destination"
 	switch {
-	case l.hop != 0:
+	case w.hop != 0:
 		asserts = fmt.Sprintf("what comes in for it leaves by %s to the next hop, with a TTL that is one less%s",
-			l.outName, l.name())
-	case l.vlan != 0:
+			w.outName, w.name())
+	case w.vlan != 0:
 		asserts = fmt.Sprintf("what comes in leaves by %s as it came but for the tag, and by no port of another VLAN%s",
-			l.outName, l.name())
+			w.outName, w.name())
 	}
 	return t.r.add(Step{
-		Name: name, Port: l.inName, Asserts: asserts,
+		Name: name, Port: w.inName, Asserts: asserts,
 		Measured: fmt.Sprintf("%d of %d, %d of them changed, %d came back, %d too many or too few at other ports",
 			got.n, len(frames), got.changed, back, astray),
 		Verdict: verdict(got.n == uint64(len(frames)) && got.changed == 0 && back == 0 && astray == 0),
@@ -111,13 +111,13 @@ func (t *trial) through(ctx context.Context, l *way) error {
 }
 
 // sendEach has the peer at the beginning of a way send each of some frames once, no faster than they can leave.
-func (t *trial) sendEach(l *way, frames [][]byte) {
+func (t *trial) sendEach(w *way, frames [][]byte) {
 	var every units.Time
-	if from, to := t.b.ports[l.from].rate, t.b.ports[l.to].rate; from > to {
+	if from, to := t.b.ports[w.from].rate, t.b.ports[w.to].rate; from > to {
 		every = to.Serialize(onWire(longest + 4))
 	}
 	t.b.betweenPolls(func(now units.Time) {
-		p := t.b.ports[l.from]
+		p := t.b.ports[w.from]
 		p.streams, p.nextStream = nil, 0
 		for i, f := range frames {
 			p.streams = append(p.streams, &stream{frame: f, left: 1, next: now + units.Time(i)*every})
@@ -131,9 +131,9 @@ func (t *trial) others(ctx context.Context, done []way) error {
 		return nil
 	}
 	came, left := map[member]bool{}, map[member]bool{}
-	note := func(l *way) {
-		if l.hop == 0 {
-			came[member{l.from, l.vlan}], left[member{l.to, l.vlan}] = true, true
+	note := func(w *way) {
+		if w.hop == 0 {
+			came[member{w.from, w.vlan}], left[member{w.to, w.vlan}] = true, true
 		}
 	}
 	for i := range done {
@@ -144,13 +144,13 @@ func (t *trial) others(ctx context.Context, done []way) error {
 			if from == to || t.p.sw.VLANs == nil {
 				continue
 			}
-			for _, l := range t.p.bridged(t.ports, from, to) {
-				if came[member{from, l.vlan}] && left[member{to, l.vlan}] {
+			for _, w := range t.p.bridged(t.ports, from, to) {
+				if came[member{from, w.vlan}] && left[member{to, w.vlan}] {
 					continue
 				}
-				note(&l)
-				t.learn(ctx, t.at(&l))
-				if err := t.through(ctx, &l); err != nil {
+				note(&w)
+				t.learn(ctx, t.at(&w))
+				if err := t.through(ctx, &w); err != nil {
 					return err
 				}
 			}
@@ -187,7 +187,7 @@ func (t *trial) route(ctx context.Context, route int, done []way) error {
 	if why == "" {
 		why = "no port that has a cable leads to it"
 		address := t.p.inside(route).As4()
-		if slices.ContainsFunc(done, func(l way) bool { return l.hop != 0 && l.address == address }) {
+		if slices.ContainsFunc(done, func(w way) bool { return w.hop != 0 && w.address == address }) {
 			return nil
 		}
 		for from := range t.ports {
@@ -208,12 +208,12 @@ func (t *trial) route(ctx context.Context, route int, done []way) error {
 }
 
 // held says which frames of some an XOFF stops where the way ends.
-func (l *way) held(of []kind) string {
+func (w *way) held(of []kind) string {
 	var pcps, dscps uint64
 	for _, k := range of {
 		switch {
-		case l.obeyed>>k.prio&1 == 0:
-		case l.trust.Trust == dataplane.TrustPCP && k.pcp >= 0:
+		case w.obeyed>>k.prio&1 == 0:
+		case w.trust.Trust == dataplane.TrustPCP && k.pcp >= 0:
 			pcps |= 1 << k.pcp
 		default:
 			dscps |= 1 << k.dscp
@@ -242,42 +242,42 @@ func (l *way) held(of []kind) string {
 
 // waiting stops all priorities, of which only those that have PFC obey, and looks of which frames none comes until they
 // may go again.
-func (t *trial) waiting(ctx context.Context, l *way) error {
+func (t *trial) waiting(ctx context.Context, w *way) error {
 	if !t.r.wants("priorities") {
 		return nil
 	}
-	if l.obeyed == 0 {
+	if w.obeyed == 0 {
 		return t.r.add(Step{
-			Name: "priorities", Port: l.outName, Asserts: "an XOFF of all priorities stops those with PFC",
+			Name: "priorities", Port: w.outName, Asserts: "an XOFF of all priorities stops those with PFC",
 			Verdict: NotPossible, Why: "it has PFC for none",
 		})
 	}
 	const id = waitingStream
 	b := t.b
-	b.pausePeer(l.to, everything())
-	if err := t.follows(ctx, l); err != nil {
+	b.pausePeer(w.to, everything())
+	if err := t.follows(ctx, w); err != nil {
 		return err
 	}
 	var sent [pfc.Classes]int
-	held, says := 0, l.kinds()
+	held, says := 0, w.kinds()
 	for _, k := range says {
 		sent[k.prio]++
-		if l.obeyed>>k.prio&1 != 0 {
+		if w.obeyed>>k.prio&1 != 0 {
 			held++
 		}
 	}
-	frames := l.kindFrames(id)
-	t.sendEach(l, frames)
-	b.quiet(ctx, l.to, id, uint64(len(frames)-held))
-	if err := t.passes(ctx, l); err != nil { // for those that should not come
+	frames := w.kindFrames(id)
+	t.sendEach(w, frames)
+	b.quiet(ctx, w.to, id, uint64(len(frames)-held))
+	if err := t.passes(ctx, w); err != nil { // for those that should not come
 		return err
 	}
-	was := b.release(l.to, &pfc.Frame{Enable: l.obeyed})
-	got := b.quiet(ctx, l.to, id, uint64(len(frames)))
+	was := b.release(w.to, &pfc.Frame{Enable: w.obeyed})
+	got := b.quiet(ctx, w.to, id, uint64(len(frames)))
 	wrong, stopped := 0, uint64(0)
 	for prio := range was.after {
 		want := uint64(sent[prio])
-		if l.obeyed>>prio&1 != 0 {
+		if w.obeyed>>prio&1 != 0 {
 			want, stopped = 0, stopped+was.after[prio].n
 		}
 		if was.after[prio].n != want {
@@ -285,10 +285,10 @@ func (t *trial) waiting(ctx context.Context, l *way) error {
 		}
 	}
 	return t.r.add(Step{
-		Name: "priorities", Port: l.outName,
+		Name: "priorities", Port: w.outName,
 		Asserts: fmt.Sprintf(
 			"an XOFF of all priorities stops those with PFC, %s: %s, and no others, until the XON",
-			words(l.obeyed), l.held(says),
+			words(w.obeyed), w.held(says),
 		),
 		Measured: fmt.Sprintf(
 			"%d of %d of these came at once, %d of %d others; %d of %d in the end",

@@ -54,8 +54,8 @@ func (p *Plan) ways(ports []joined) (all []way, missing []string) {
 	for from := range n {
 		begins[from] = -1
 		for d := 1; d < n; d++ {
-			if l, ok := p.way(ports, from, (from+d)%n); ok {
-				leading[from] = append(leading[from], &l)
+			if w, ok := p.way(ports, from, (from+d)%n); ok {
+				leading[from] = append(leading[from], &w)
 			}
 		}
 		slices.SortStableFunc(leading[from], func(a, b *way) int { return cmp.Compare(min(b.stop, 0), min(a.stop, 0)) })
@@ -65,13 +65,13 @@ func (p *Plan) ways(ports []joined) (all []way, missing []string) {
 		tried := make([]bool, n)
 		var find func(from int) bool
 		find = func(from int) bool {
-			for _, l := range leading[from] {
-				if tried[l.to] {
+			for _, w := range leading[from] {
+				if tried[w.to] {
 					continue
 				}
-				tried[l.to] = true
-				if begins[l.to] < 0 || find(begins[l.to]) {
-					begins[l.to] = from
+				tried[w.to] = true
+				if begins[w.to] < 0 || find(begins[w.to]) {
+					begins[w.to] = from
 					return true
 				}
 			}
@@ -80,23 +80,23 @@ func (p *Plan) ways(ports []joined) (all []way, missing []string) {
 		find(from)
 	}
 	begun, stops, stopped := make([]bool, n), make([]bool, n), make([]bool, n)
-	take := func(l *way) {
-		all, begun[l.from], begins[l.to] = append(all, *l), true, l.from
-		if l.stop >= 0 {
-			stopped[l.from], stops[l.to] = true, true
+	take := func(w *way) {
+		all, begun[w.from], begins[w.to] = append(all, *w), true, w.from
+		if w.stop >= 0 {
+			stopped[w.from], stops[w.to] = true, true
 		}
 	}
 	for from := range n {
-		for _, l := range leading[from] {
-			if begins[l.to] == from {
-				take(l)
+		for _, w := range leading[from] {
+			if begins[w.to] == from {
+				take(w)
 			}
 		}
 	}
 	for from := range n {
-		for _, l := range leading[from] {
-			if !begun[from] || begins[l.to] < 0 || l.stop >= 0 && !(stopped[from] && stops[l.to]) {
-				take(l)
+		for _, w := range leading[from] {
+			if !begun[from] || begins[w.to] < 0 || w.stop >= 0 && !(stopped[from] && stops[w.to]) {
+				take(w)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ func (p *Plan) form(port, vlan int) form {
 }
 
 // way is the first way from one port to another: in a VLAN of both, or by a route.
-func (p *Plan) way(ports []joined, from, to int) (l way, ok bool) {
+func (p *Plan) way(ports []joined, from, to int) (w way, ok bool) {
 	all := p.bridged(ports, from, to)
 	for i := range p.sw.Routes {
 		if len(all) > 0 {
@@ -159,7 +159,7 @@ func (p *Plan) way(ports []joined, from, to int) (l way, ok bool) {
 		all = append(all, p.routed(ports, from, to, i)...)
 	}
 	if len(all) == 0 {
-		return l, false
+		return w, false
 	}
 	return all[0], true
 }
@@ -189,9 +189,9 @@ func (p *Plan) routed(ports []joined, from, to, route int) (all []way) {
 			if !f.takes {
 				continue
 			}
-			l := p.between(ports, from, to, f, g)
-			l.hop, l.address = r.Via[0].MAC.V, p.inside(route).As4()
-			return append(all, l)
+			w := p.between(ports, from, to, f, g)
+			w.hop, w.address = r.Via[0].MAC.V, p.inside(route).As4()
+			return append(all, w)
 		}
 	}
 	return nil
@@ -201,7 +201,7 @@ func (p *Plan) routed(ports []joined, from, to, route int) (all []way) {
 func (p *Plan) between(ports []joined, from, to int, f, g form) way {
 	s := &p.node.Config
 	in, out := ports[from].number, ports[to].number
-	l := way{
+	w := way{
 		from: from, to: to, in: in, out: out, inName: ports[from].device, outName: ports[to].device,
 		vlan: f.vlan, tagged: f.tagged, leavesIn: g.vlan, leavesTag: g.tagged,
 		trust: p.classes(in), codes: s.Ports[out].PCPOut,
@@ -211,35 +211,35 @@ func (p *Plan) between(ports []joined, from, to int, f, g form) way {
 		crosses: s.Ports[in].Worker != s.Ports[out].Worker,
 	}
 	if s.Ports[out].Asymmetric {
-		l.obeyed = 0xFF
+		w.obeyed = 0xFF
 	}
 	means := p.classes(out).PCP
-	for prio := range l.newCodes { // the least that means it; of none the same number
-		l.newCodes[prio] = uint8(prio)
+	for prio := range w.newCodes { // the least that means it; of none the same number
+		w.newCodes[prio] = uint8(prio)
 		if pcp := slices.Index(means[:], uint8(prio)); pcp >= 0 {
-			l.newCodes[prio] = uint8(pcp)
+			w.newCodes[prio] = uint8(pcp)
 		}
-		if l.codes != nil {
-			l.newCodes[prio] = l.codes[prio]
+		if w.codes != nil {
+			w.newCodes[prio] = w.codes[prio]
 		}
 	}
 	for _, prio := range []int{lossless, second, 5, 6, 7, 2, 1, 0} {
-		_, can := l.kindOf(prio)
-		switch stopped := l.obeyed>>prio&1 != 0; {
+		_, can := w.kindOf(prio)
+		switch stopped := w.obeyed>>prio&1 != 0; {
 		case !can:
-		case stopped && s.LosslessAt(in)>>prio&1 != 0 && l.stop < 0:
-			l.stop = prio
-		case stopped && s.LosslessAt(in)>>prio&1 != 0 && l.second < 0:
-			l.second = prio
+		case stopped && s.LosslessAt(in)>>prio&1 != 0 && w.stop < 0:
+			w.stop = prio
+		case stopped && s.LosslessAt(in)>>prio&1 != 0 && w.second < 0:
+			w.second = prio
 		case !stopped:
-			l.beside = prio
+			w.beside = prio
 		}
 	}
-	return l
+	return w
 }
 
 // kindOf is how a frame says this priority where the way begins, if it can.
-func (l *way) kindOf(prio int) (kind, bool) {
+func (w *way) kindOf(prio int) (kind, bool) {
 	k := kind{prio: prio, pcp: -1}
 	if prio < 0 {
 		return k, false
@@ -247,15 +247,15 @@ func (l *way) kindOf(prio int) (kind, bool) {
 	if prio > 0 {
 		k.dscp = prio<<3 | 2 // 26 is usual for 3
 	}
-	switch l.trust.Trust {
+	switch w.trust.Trust {
 	case dataplane.TrustNone:
-		return k, int(l.trust.Default) == prio
+		return k, int(w.trust.Default) == prio
 	case dataplane.TrustPCP:
 		k.dscp = 0
-		k.pcp = nearest(l.trust.PCP[:], prio, prio)
+		k.pcp = nearest(w.trust.PCP[:], prio, prio)
 		return k, k.pcp >= 0
 	}
-	k.dscp = nearest(l.trust.DSCP[:], prio, k.dscp)
+	k.dscp = nearest(w.trust.DSCP[:], prio, k.dscp)
 	return k, k.dscp >= 0
 }
 
@@ -269,43 +269,43 @@ func nearest(means []uint8, prio, wanted int) int {
 
 // kinds are all forms in which a frame can say its priority where the way begins: each DSCP, and each code point of a
 // tag.
-func (l *way) kinds() (all []kind) {
+func (w *way) kinds() (all []kind) {
 	for dscp := range 64 {
-		k := kind{int(l.trust.DSCP[dscp]), dscp, -1}
-		if l.tagged {
+		k := kind{int(w.trust.DSCP[dscp]), dscp, -1}
+		if w.tagged {
 			k.pcp = dscp & 7
 		}
-		all = append(all, l.of(k))
+		all = append(all, w.of(k))
 	}
-	if !l.tagged && l.trust.Trust == dataplane.TrustPCP {
+	if !w.tagged && w.trust.Trust == dataplane.TrustPCP {
 		for pcp := range 8 {
-			all = append(all, l.of(kind{0, 0, pcp}))
+			all = append(all, w.of(kind{0, 0, pcp}))
 		}
 	}
 	return all
 }
 
 // of is a kind with the priority that it has where the way begins.
-func (l *way) of(k kind) kind {
+func (w *way) of(k kind) kind {
 	switch {
-	case l.trust.Trust == dataplane.TrustNone:
-		k.prio = int(l.trust.Default)
-	case l.trust.Trust == dataplane.TrustPCP && k.pcp >= 0:
-		k.prio = int(l.trust.PCP[k.pcp])
+	case w.trust.Trust == dataplane.TrustNone:
+		k.prio = int(w.trust.Default)
+	case w.trust.Trust == dataplane.TrustPCP && k.pcp >= 0:
+		k.prio = int(w.trust.PCP[k.pcp])
 	default:
-		k.prio = int(l.trust.DSCP[k.dscp])
+		k.prio = int(w.trust.DSCP[k.dscp])
 	}
 	return k
 }
 
 // tag gives a frame the tag that it needs to come in, if any: that of its VLAN, or one that has only a priority.
-func (l *way) tag(b []byte, k kind) []byte {
-	if k.pcp < 0 && !l.tagged {
+func (w *way) tag(b []byte, k kind) []byte {
+	if k.pcp < 0 && !w.tagged {
 		return b
 	}
 	tci := uint16(max(k.pcp, 0)) << 13
-	if l.tagged {
-		tci |= uint16(l.vlan)
+	if w.tagged {
+		tci |= uint16(w.vlan)
 	}
 	b = append(make([]byte, wire.VLANLen), b...)
 	wire.PushVLANTag(b, tci)
@@ -313,45 +313,45 @@ func (l *way) tag(b []byte, k kind) []byte {
 }
 
 // frame is one of a stream in this way, of so many bytes without a tag.
-func (l *way) frame(id int, k kind, ect bool, size int) []byte {
-	to := l.dst
-	if l.hop != 0 {
-		to = l.router
+func (w *way) frame(id int, k kind, ect bool, size int) []byte {
+	to := w.dst
+	if w.hop != 0 {
+		to = w.router
 	}
-	b := template(l.src, to, id, k.dscp, ect, size)
+	b := template(w.src, to, id, k.dscp, ect, size)
 	b[prioAt] = byte(k.prio)
-	if l.hop != 0 {
-		copy(b[ipAt+16:], l.address[:])
+	if w.hop != 0 {
+		copy(b[ipAt+16:], w.address[:])
 		wire.SetIPv4Checksum(b[ipAt:])
 	}
-	return l.tag(b, k)
+	return w.tag(b, k)
 }
 
 // leaves is the frame as it leaves the switch: with the tag of the VLAN, or without, and routed, if it is.
-func (l *way) leaves(b []byte) []byte {
+func (w *way) leaves(b []byte) []byte {
 	b = slices.Clone(b)
 	prio := b[tagOf(b)+prioAt]
 	tci, tagged := wire.VLANTag(b)
 	switch {
-	case l.leavesIn == 0:
-		if tagged && l.codes != nil {
-			wire.SetPCP(b, l.codes[prio])
+	case w.leavesIn == 0:
+		if tagged && w.codes != nil {
+			wire.SetPCP(b, w.codes[prio])
 		}
-	case l.leavesTag && tagged:
-		binary.BigEndian.PutUint16(b[14:], tci&0xF000|uint16(l.leavesIn))
-		if l.codes != nil {
-			wire.SetPCP(b, l.codes[prio])
+	case w.leavesTag && tagged:
+		binary.BigEndian.PutUint16(b[14:], tci&0xF000|uint16(w.leavesIn))
+		if w.codes != nil {
+			wire.SetPCP(b, w.codes[prio])
 		}
-	case l.leavesTag:
+	case w.leavesTag:
 		b = append(make([]byte, wire.VLANLen), b...)
-		wire.PushVLANTag(b, uint16(l.newCodes[prio])<<13|uint16(l.leavesIn))
+		wire.PushVLANTag(b, uint16(w.newCodes[prio])<<13|uint16(w.leavesIn))
 	case tagged:
 		wire.PopVLANTag(b)
 		b = b[wire.VLANLen:]
 	}
-	if l.hop != 0 {
-		l.hop.Put(b)
-		l.router.Put(b[6:])
+	if w.hop != 0 {
+		w.hop.Put(b)
+		w.router.Put(b[6:])
 		ip := b[tagOf(b)+ipAt:]
 		ip[8]--
 		wire.SetIPv4Checksum(ip)
@@ -360,28 +360,28 @@ func (l *way) leaves(b []byte) []byte {
 }
 
 // allLeave are frames as they leave.
-func (l *way) allLeave(frames [][]byte) (all [][]byte) {
+func (w *way) allLeave(frames [][]byte) (all [][]byte) {
 	for _, f := range frames {
-		all = append(all, l.leaves(f))
+		all = append(all, w.leaves(f))
 	}
 	return all
 }
 
 // name says which way a way leads, if that is not plain.
-func (l *way) name() (text string) {
+func (w *way) name() (text string) {
 	switch {
-	case l.hop != 0:
-		text = fmt.Sprintf(" (routed to %d.%d.%d.%d)", l.address[0], l.address[1], l.address[2], l.address[3])
-	case l.vlan != 0:
-		text = fmt.Sprintf(" (VLAN %d)", l.vlan)
+	case w.hop != 0:
+		text = fmt.Sprintf(" (routed to %d.%d.%d.%d)", w.address[0], w.address[1], w.address[2], w.address[3])
+	case w.vlan != 0:
+		text = fmt.Sprintf(" (VLAN %d)", w.vlan)
 	}
 	return text
 }
 
 // noPFC stops all priorities that no XOFF stops where the way ends, and has a time for the others that does not count.
-func (l *way) noPFC() *pfc.Frame {
+func (w *way) noPFC() *pfc.Frame {
 	f := everything()
-	f.Enable &^= l.obeyed
+	f.Enable &^= w.obeyed
 	return f
 }
 

@@ -80,10 +80,10 @@ routes: [{prefix: 10.0.0.0/30, via: [{port: 3, mac: "02:00:00:00:00:09"}]}]`,
 		}
 		ways, missing := p.ways(p.turn(false))
 		var got []string
-		for _, l := range ways {
-			text := fmt.Sprintf("%d>%d", l.from, l.to)
-			if l.vlan > 0 {
-				text += fmt.Sprintf("/%d", l.vlan)
+		for _, w := range ways {
+			text := fmt.Sprintf("%d>%d", w.from, w.to)
+			if w.vlan > 0 {
+				text += fmt.Sprintf("/%d", w.vlan)
 			}
 			got = append(got, text)
 		}
@@ -127,15 +127,15 @@ func TestPrioritiesOfWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		for from := range 4 {
-			l, ok := p.way(p.turn(false), from, (from+1)%4)
+			w, ok := p.way(p.turn(false), from, (from+1)%4)
 			if !ok {
 				t.Fatalf("%s: no way from %d", file, from)
 			}
-			if got := [3]int{l.stop, l.second, l.beside}; got != want[l.from] {
-				t.Errorf("%s: from %d: %v, not %v", file, l.from, got, want[l.from])
+			if got := [3]int{w.stop, w.second, w.beside}; got != want[w.from] {
+				t.Errorf("%s: from %d: %v, not %v", file, w.from, got, want[w.from])
 			}
-			for _, k := range l.kinds() { // a frame says what it is sent in
-				b := l.frame(1, k, false, 128)
+			for _, k := range w.kinds() { // a frame says what it is sent in
+				b := w.frame(1, k, false, 128)
 				if tci, tagged := wire.VLANTag(b); tagged != (k.pcp >= 0) || tagged && int(tci>>13) != k.pcp ||
 					int(b[tagOf(b)+15]>>2) != k.dscp || priorityOf(b) != k.prio {
 					t.Errorf("%s: %+v: %x", file, k, b)
@@ -157,7 +157,7 @@ func TestFramesThatLeave(t *testing.T) {
 	tagged := macs + "8100600a" + of
 	codes, newCodes := &[8]uint8{3: 7}, [8]uint8{3: 5}
 	for name, c := range map[string]struct {
-		l        way
+		w        way
 		in, want string
 	}{
 		"as it is":          {way{}, tagged, tagged},
@@ -175,7 +175,7 @@ func TestFramesThatLeave(t *testing.T) {
 			t.Fatal(err)
 		}
 		b[tagOf(b)+prioAt] = 3
-		got := c.l.leaves(b)
+		got := c.w.leaves(b)
 		got[tagOf(got)+prioAt] = 0
 		if text := hex.EncodeToString(got); text != c.want {
 			t.Errorf("%s: %s, not %s", name, text, c.want)
