@@ -6,7 +6,6 @@ import (
 
 	"photon/ratelimit"
 	"photon/units"
-	"photon/wire"
 )
 
 // FlowRule gives flows of applications what a host's own flows are given when they are
@@ -46,7 +45,7 @@ func (c *NICConfig) rule(k *appKey) *FlowRule {
 
 func (r *FlowRule) matches(k *appKey) bool {
 	switch {
-	case r.From.IsValid() && !r.From.Contains(address(k.here)), r.To.IsValid() && !r.To.Contains(address(k.there)):
+	case r.From.IsValid() && !r.From.Contains(k.here.Addr()), r.To.IsValid() && !r.To.Contains(k.there.Addr()):
 		return false
 	case r.Proto != 0 && r.Proto != k.proto:
 		return false
@@ -57,5 +56,3 @@ func (r *FlowRule) matches(k *appKey) bool {
 	}
 	return true
 }
-
-func address(ip wire.IP) netip.Addr { return netip.AddrFrom16(ip).Unmap() }

@@ -27,6 +27,7 @@ type Agent struct {
 	App        Application        `yaml:"application"` // of role nic
 	MAC        Value[wire.MAC]    `yaml:"mac"`         // made from the address if absent: 02:00 and an IPv4 address's bytes
 	IP         Value[wire.IP]     `yaml:"ip"`
+	Gateway    Gateway            `yaml:"gateway"` // for flows out of the agent's network; none
 	Scheme     Scheme             `yaml:"scheme"`
 	PFC        PFC                `yaml:"pfc"`
 	Payload    Value[units.Size]  `yaml:"payload"`          // of a full packet; 1000B
@@ -66,7 +67,7 @@ type Agent struct {
 // Flow is a flow to send.
 type Flow struct {
 	To    Value[wire.IP]    `yaml:"to"`
-	ToMAC Value[wire.MAC]   `yaml:"to_mac"` // made from the address if absent, as the peer's agent does
+	ToMAC Value[wire.MAC]   `yaml:"to_mac"` // absent: the gateway's, or made from the address as the peer's agent does
 	QP    Value[int]        `yaml:"qp"`     // both ends use it, between agents; the flow's place in the list, from 1
 	Count Value[int]        `yaml:"count"`  // equal flows, with QPs that follow each other; 1
 	PSN   Value[int]        `yaml:"psn"`    // the queue pair is of a network card or Soft-RoCE, and expects this PSN first; absent: it is of an agent
@@ -119,6 +120,7 @@ type AgentNode struct {
 	Flows  []agent.FlowSpec
 	Scheme *scheme.Scheme
 
+	Gateway  Gateway
 	tenants  map[string]int
 	warnings []string
 }
@@ -315,6 +317,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if m := c.MAC; m.IsSet() && !m.V.Unicast() {
 		return nil, fail(m, "mac %v: that is no address of a host (leave it out for one that is made from the `ip`)", m.V)
 	}
+	if err := c.Gateway.check(c.IP); err != nil {
+		return nil, err
+	}
 	if p := c.Payload; p.IsSet() && (p.V < 1 || p.V > 9000) {
 		return nil, fail(p, "payload %v must be from 1B to 9KB", p.V)
 	}
@@ -333,7 +338,7 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 		reported = device.Rate
 	}
 	link := c.Port.link(c.Port.rate(reported))
-	n := &AgentNode{Link: link, Config: agent.Config{
+	n := &AgentNode{Link: link, Gateway: c.Gateway, Config: agent.Config{
 		MAC: c.MAC.Or(MACFor(c.IP.V)), IP: c.IP.V, Link: link, Lossless: lossless, DSCP: dataplane.DefaultDSCP(), Announce: true,
 		Payload:  int(c.Payload.Or(1000)),
 		AckEvery: c.AckEvery.Or(32), AckTimeout: c.AckTimeout.Or(agent.UsualTimeout), Retries: c.Retries.Or(7),
@@ -550,7 +555,7 @@ func (c *Agent) flows(n *AgentNode) error {
 			}
 			own[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
-				Peer: f.To.V, PeerMAC: f.ToMAC.Or(MACFor(f.To.V)), QP: uint32(qp), Size: f.Size.V * units.Size(f.Messages.Or(1)), Start: f.Start.V, Limit: f.Rate.V,
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(n.Gateway.MACTo(f.To.V)), QP: uint32(qp), Size: f.Size.V * units.Size(f.Messages.Or(1)), Start: f.Start.V, Limit: f.Rate.V,
 				Weight: f.Weight.Or(1), Tenant: tenant, PSN: uint32(f.PSN.V), Pair: pair,
 			})
 		}
@@ -561,10 +566,6 @@ func (c *Agent) flows(n *AgentNode) error {
 	}
 	return nil
 }
-
-// MACFor makes a locally administered address from an IP address: both ends do
-// the same, so that no address resolution is needed between agents.
-func MACFor(a wire.IP) wire.MAC { return 0x0200_0000_0000 | wire.MACAt(a[10:])&0xFFFF_FFFF }
 
 // Describe prints what is in force, for the operator to see at the start.
 func (n *AgentNode) Describe() []string {
@@ -585,7 +586,7 @@ func (n *AgentNode) Describe() []string {
 	}
 	return append([]string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
-		fmt.Sprintf("address %v, %v, link %v, payload %d B", c.IP, c.MAC, n.Link.Rate, c.Payload),
+		fmt.Sprintf("address %v, %v, link %v, payload %d B%s", c.IP, c.MAC, n.Link.Rate, c.Payload, n.Gateway.describe()),
 		fmt.Sprintf("priority of data %d, of CNPs %d, of acknowledgements %d; PFC obeyed on %08b", c.DSCP[c.DataDSCP], c.DSCP[c.ControlDSCP], c.DSCP[c.AckDSCP], c.Lossless),
 		fmt.Sprintf("%d flows to send, up to %d received; acknowledged %s, %s after %v, given up after %d retries",
 			len(n.Flows), c.Receivers, acknowledged, again, c.AckTimeout, c.Retries),

@@ -334,7 +334,7 @@ func (c *Switch) routes() bool {
 
 func addresses(list []Value[wire.IP]) (all []netip.Addr) {
 	for _, a := range list {
-		all = append(all, netip.AddrFrom16(a.V).Unmap())
+		all = append(all, a.V.Addr())
 	}
 	return all
 }

@@ -21,7 +21,7 @@ type Subnet struct {
 func (s *Subnet) UnmarshalText(b []byte) error {
 	if !strings.Contains(string(b), "/") {
 		a, err := wire.ParseIP(string(b))
-		s.Host = netip.AddrFrom16(a).Unmap()
+		s.Host = a.Addr()
 		return err
 	}
 	p, err := netip.ParsePrefix(string(b))
@@ -83,7 +83,7 @@ func (c *Switch) nextHop(r Route, v NextHop) (hop dataplane.NextHop, err error) 
 		return hop, err
 	}
 	if v.Address.IsSet() {
-		hop.Address = netip.AddrFrom16(v.Address.V).Unmap()
+		hop.Address = v.Address.V.Addr()
 	}
 	switch {
 	case v.Port.IsSet():

@@ -158,6 +158,8 @@ func (c *Agent) checkNIC() error {
 		return fail(c.MAC, "mac %v: that is no address of a host (leave it out for the port's own)", c.MAC.V)
 	case c.IP.IsSet():
 		return notHere(c.IP.Line, "ip", "a NIC has no address of its own: the applications behind it have")
+	case c.Gateway.isSet():
+		return notHere(c.Gateway.line(), "gateway", own)
 	case len(c.Flows) > 0:
 		return notHere(c.Flows[0].To.Line, "flows", own)
 	case c.Traffic.IsSet():

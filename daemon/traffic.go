@@ -78,7 +78,7 @@ func configuredOrders(conf *config.Agent) (list []agent.Order, err error) {
 		}
 		for _, f := range flows {
 			spec := agent.FlowSpec{
-				Peer: f.To, PeerMAC: config.MACFor(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
+				Peer: f.To, PeerMAC: node.Gateway.MACTo(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
 				Weight: f.Weight,
 			}
 			if err := node.Config.CheckFlow(&spec); err != nil {
@@ -136,7 +136,7 @@ func (o *traffic) Order(r node.FlowOrders) (done node.FlowsOrdered, err error) {
 			return done, fmt.Errorf("flow %d: stop %v is not after start %v", i+1, f.Stop, f.Start)
 		}
 		if f.ToMAC == 0 {
-			f.ToMAC = config.MACFor(f.To)
+			f.ToMAC = o.node.Gateway.MACTo(f.To)
 		}
 		tenant, err := o.node.Tenant(f.Tenant)
 		if err != nil {

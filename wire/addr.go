@@ -21,17 +21,20 @@ func ParseIP(s string) (IP, error) {
 // IPv4 returns the address a.b.c.d.
 func IPv4(a, b, c, d byte) IP { return netip.AddrFrom4([4]byte{a, b, c, d}).As16() }
 
+// Addr returns the address as net/netip has it: an IPv4 address as one.
+func (a IP) Addr() netip.Addr { return netip.AddrFrom16(a).Unmap() }
+
 // Is4 reports whether a is an IPv4 address.
 func (a IP) Is4() bool { return netip.AddrFrom16(a).Is4In6() }
 
 // Unicast reports whether a host may have the address on a network: it is no group's, not all hosts' and not none's,
 // and none that a host has for itself (loopback).
 func (a IP) Unicast() bool {
-	n := netip.AddrFrom16(a).Unmap()
+	n := a.Addr()
 	return !n.IsMulticast() && !n.IsUnspecified() && !n.IsLoopback() && n != netip.AddrFrom4([4]byte{255, 255, 255, 255})
 }
 
-func (a IP) String() string { return netip.AddrFrom16(a).Unmap().String() }
+func (a IP) String() string { return a.Addr().String() }
 
 // UnmarshalText implements encoding.TextUnmarshaler for configuration files.
 func (a *IP) UnmarshalText(b []byte) (err error) { *a, err = ParseIP(string(b)); return err }

@@ -30,18 +30,24 @@ type agents struct {
 // startAgents has two agents on a veth cable; the first has these lines, too.
 func startAgents(t *testing.T, lines string) *agents {
 	t.Helper()
-	a := &agents{t: t, results: filepath.Join(t.TempDir(), "results.csv")}
-	a.ns = [2]*testnet.Namespace{testnet.New(t, "h0"), testnet.New(t, "h1")}
-	testnet.Veth(t, a.ns[0], "eth0", a.ns[1], "eth0")
+	ns := [2]*testnet.Namespace{testnet.New(t, "h0"), testnet.New(t, "h1")}
+	testnet.Veth(t, ns[0], "eth0", ns[1], "eth0")
+	return startAgentsIn(t, ns, [2]string{"10.9.0.1", "10.9.0.2"}, [2]string{lines, ""})
+}
+
+// startAgentsIn has an agent in each of two namespaces, at eth0, with these addresses and lines.
+func startAgentsIn(t *testing.T, ns [2]*testnet.Namespace, ip, lines [2]string) *agents {
+	t.Helper()
+	a := &agents{t: t, ns: ns, results: filepath.Join(t.TempDir(), "results.csv")}
 	for i := 1; i >= 0; i-- {
 		dir := t.TempDir()
 		a.socket[i] = filepath.Join(dir, "a.sock")
-		text := fmt.Sprintf("name: h%d\nip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nadmin: %s\n", i, i+1, a.socket[i])
+		text := fmt.Sprintf("name: h%d\nip: %s\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nadmin: %s\n", i, ip[i], a.socket[i])
 		if i == 0 {
-			text += "results: " + a.results + "\n" + lines
+			text += "results: " + a.results + "\n"
 		}
 		a.file[i] = filepath.Join(dir, "agent.yaml")
-		if err := os.WriteFile(a.file[i], []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(a.file[i], []byte(text+lines[i]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		a.process[i] = start(t, a.ns[i], "agent", "-c", a.file[i])
@@ -172,6 +178,35 @@ func TestFlowsByTheAdminSocket(t *testing.T) {
 		!strings.Contains(last, ",stopped,") {
 		t.Errorf("the flow that was under way: %s", last)
 	}
+}
+
+// Two networks, and a switch that routes between them: flows of the configuration, of a file of traffic, by command and
+// by a file of the command all go to the router, which sends them on.
+func TestFlowsThroughARouter(t *testing.T) {
+	const router = `vlans:
+- {id: 10, untagged: [0, 2]}
+- {id: 20, untagged: [1, 3]}
+router: {mac: '02:00:00:00:aa:aa'}
+routes:
+- {prefix: 10.1.0.0/24, via: [{port: 0, vlan: 10, mac: '02:00:0a:01:00:02'}]}
+- {prefix: 10.2.0.0/24, via: [{port: 1, vlan: 20, mac: '02:00:0a:02:00:02'}]}
+`
+	o := operate(t, router)
+	file := filepath.Join(t.TempDir(), "flows.yaml")
+	const traffic = "hosts: [10.1.0.2, 10.2.0.2]\nflows: [{name: file, from: 10.1.0.2, to: 10.2.0.2, count: 2, size: 10KB}]\n"
+	if err := os.WriteFile(file, []byte(traffic), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gateway := func(n int) string {
+		return fmt.Sprintf("gateway: {mac: '02:00:00:00:aa:aa', network: 10.%d.0.0/24}\n", n)
+	}
+	a := startAgentsIn(t, [2]*testnet.Namespace(o.fourHosts.hosts[:2]), [2]string{"10.1.0.2", "10.2.0.2"}, [2]string{
+		gateway(1) + "traffic: " + file + "\nflows: [{to: 10.2.0.2, size: 20KB}]\n", gateway(2),
+	})
+	a.must("add", "--to", "10.2.0.2", "--size", "10KB")
+	a.must("add", "-f", file)
+	a.until("all flows are done", inState(6, "done"))
+	atLeast(t, o.process.metrics(), 70, "photon_port_routed_packets_total", `port="sw0"`) // 70 KB in packets of 1000 B
 }
 
 // A flow to an address that nobody has fails after the retries that it was given, and so does one whose
