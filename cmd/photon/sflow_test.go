@@ -60,6 +60,10 @@ func TestSamplesToACollector(t *testing.T) {
 	if shown.Failed != 0 || shown.Every != every || shown.Samples < frames/every/2 {
 		t.Errorf("%+v", shown)
 	}
+	o.until("sfcapd has read them", func() bool { // it ends without reading what waits for it
+		socket := strings.Fields(l.sw.Run(t, "ss", "-Hlun", "sport", "=", ":6343"))
+		return len(socket) > 1 && socket[1] == "0"
+	})
 	stop()
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) == 0 {
