@@ -59,7 +59,7 @@
 //
 //	host.go                                   the host: configuration, counters, and Next
 //	places.go                                 room for flows, which grows with their number
-//	announce.go, double.go                    frames from which switches learn where the host is; others with its address
+//	announce.go, double.go                    switches learn where the host is; others that have its address
 //	delay.go                                  a pause or a CNP is obeyed only after a while, as in hardware
 //	punctual.go                               how late the world serves a port
 //	credits.go                                credits instead of pauses

@@ -115,12 +115,12 @@ func ParseAgent(file string, b []byte) (*Agent, error) {
 
 // AgentNode is a host that is ready to be made.
 type AgentNode struct {
-	Config agent.Config // but for NP and NewRP's network
-	Link   fabric.Link
-	Flows  []agent.FlowSpec
-	Scheme *scheme.Scheme
+	Config  agent.Config // but for NP and NewRP's network
+	Link    fabric.Link
+	Flows   []agent.FlowSpec
+	Scheme  *scheme.Scheme
+	Gateway Gateway
 
-	Gateway  Gateway
 	tenants  map[string]int
 	warnings []string
 }
@@ -555,7 +555,8 @@ func (c *Agent) flows(n *AgentNode) error {
 			}
 			own[id] = true
 			n.Flows = append(n.Flows, agent.FlowSpec{
-				Peer: f.To.V, PeerMAC: f.ToMAC.Or(n.Gateway.MACTo(f.To.V)), QP: uint32(qp), Size: f.Size.V * units.Size(f.Messages.Or(1)), Start: f.Start.V, Limit: f.Rate.V,
+				Peer: f.To.V, PeerMAC: f.ToMAC.Or(n.Gateway.MACTo(f.To.V)), QP: uint32(qp),
+				Size: f.Size.V * units.Size(f.Messages.Or(1)), Start: f.Start.V, Limit: f.Rate.V,
 				Weight: f.Weight.Or(1), Tenant: tenant, PSN: uint32(f.PSN.V), Pair: pair,
 			})
 		}
@@ -586,7 +587,9 @@ func (n *AgentNode) Describe() []string {
 	}
 	return append([]string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),
-		fmt.Sprintf("address %v, %v, link %v, payload %d B%s", c.IP, c.MAC, n.Link.Rate, c.Payload, n.Gateway.describe()),
+		fmt.Sprintf(
+			"address %v, %v, link %v, payload %d B%s", c.IP, c.MAC, n.Link.Rate, c.Payload, n.Gateway.describe(),
+		),
 		fmt.Sprintf("priority of data %d, of CNPs %d, of acknowledgements %d; PFC obeyed on %08b", c.DSCP[c.DataDSCP], c.DSCP[c.ControlDSCP], c.DSCP[c.AckDSCP], c.Lossless),
 		fmt.Sprintf("%d flows to send, up to %d received; acknowledged %s, %s after %v, given up after %d retries",
 			len(n.Flows), c.Receivers, acknowledged, again, c.AckTimeout, c.Retries),

@@ -15,6 +15,11 @@ type Gateway struct {
 
 func (g *Gateway) isSet() bool { return g.MAC.IsSet() || g.Network.IsSet() }
 
+// missing is an error of what stands nowhere, at the line of what does.
+func (g *Gateway) missing(what string) error {
+	return &Error{Line: g.line(), Err: errors.New("gateway: " + what)}
+}
+
 func (g *Gateway) line() int { return max(g.MAC.Line, g.Network.Line) }
 
 // check says what is wrong with the gateway of an agent with this address.
@@ -24,11 +29,11 @@ func (g *Gateway) check(ip Value[wire.IP]) error {
 	case !g.isSet():
 		return nil
 	case !g.MAC.IsSet():
-		return &Error{Line: g.line(), Err: errors.New("gateway: the router's Ethernet address is missing (`mac:`, as `photon show routes` has it)")}
+		return g.missing("the router's Ethernet address is missing (`mac:`, as `photon show routes` has it)")
 	case !g.MAC.V.Unicast():
 		return fail(g.MAC, "gateway: mac %v: that is no address of a router", g.MAC.V)
 	case !g.Network.IsSet():
-		return &Error{Line: g.line(), Err: errors.New("gateway: which addresses are not behind it is missing (`network: 10.9.1.0/24`)")}
+		return g.missing("which addresses are not behind it is missing (`network: 10.9.1.0/24`)")
 	case !network.Contains(ip.V.Addr()):
 		return fail(g.Network, "gateway: network %v: the agent's own address, %v, is not in it", network, ip.V)
 	}

@@ -34,7 +34,7 @@ type traffic struct {
 	ip      wire.IP
 	node    *config.AgentNode
 	traffic *agent.Traffic
-	adding  sync.Mutex    // so that the numbers of a request follow each other, and nobody takes queue pairs it was promised
+	adding  sync.Mutex    // numbers of a request follow each other, and its queue pairs are its own
 	results *results      // nil: no file
 	linked  bool          // flows may begin
 	doubles agent.Doubles // of which the log says so
@@ -78,8 +78,8 @@ func configuredOrders(conf *config.Agent) (list []agent.Order, err error) {
 		}
 		for _, f := range flows {
 			spec := agent.FlowSpec{
-				Peer: f.To, PeerMAC: node.Gateway.MACTo(f.To), Size: f.Size, Start: f.Start, Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared,
-				Weight: f.Weight,
+				Peer: f.To, PeerMAC: node.Gateway.MACTo(f.To), Size: f.Size, Start: f.Start,
+				Limit: f.Limit, Begin: f.Begin, DSCP: f.DSCP, Shared: f.Shared, Weight: f.Weight,
 			}
 			if err := node.Config.CheckFlow(&spec); err != nil {
 				return nil, &config.Error{File: conf.TrafficFile(), Err: err}
@@ -305,8 +305,8 @@ func (o *traffic) warnOfDoubles(now agent.Doubles) {
 			"network brings frames back: flows end at either of the two (said once)", c.MAC)
 	}
 	if now.IP > 0 && o.doubles.IP == 0 {
-		o.d.log.Warnf("another host has this agent's `ip:`, %v, at %v (this one is at %v): receivers take flows of both for "+
-			"those of one host, and flows to it end at either (said once)", c.IP, now.At, c.MAC)
+		o.d.log.Warnf("another host has this agent's `ip:`, %v, at %v (this one is at %v): receivers take flows of both "+
+			"for those of one host, and flows to it end at either (said once)", c.IP, now.At, c.MAC)
 	}
 	o.doubles = now
 }

@@ -131,7 +131,8 @@ func flowAddCommand() *cobra.Command {
 	at.add(c)
 	f.StringVarP(&file, "file", "f", "", "Read flows and workloads from this `file`")
 	f.Var(textFlag[wire.IP, *wire.IP]{&o.To, "address"}, "to", "Send to the agent with this `address`")
-	f.Var(textFlag[wire.MAC, *wire.MAC]{&o.ToMAC, "mac"}, "to-mac", "Send to this Ethernet `address` (default: the gateway's, or the one that an agent makes of its IP address)")
+	f.Var(textFlag[wire.MAC, *wire.MAC]{&o.ToMAC, "mac"}, "to-mac",
+		"Send to this Ethernet `address` (default: the gateway's, or the one that an agent makes of its IP address)")
 	f.Var(textFlag[units.Size, *units.Size]{&o.Size, "size"}, "size", "Send this much payload, as in 1MB (default: until the flow is stopped)")
 	f.Var(textFlag[units.Time, *units.Time]{&o.Start, "time"}, "start", "Start after this long, as in 10ms")
 	f.Var(textFlag[units.Time, *units.Time]{&o.Stop, "time"}, "stop", "Stop after this long (default: when all is sent)")

@@ -42,7 +42,8 @@ func startAgentsIn(t *testing.T, ns [2]*testnet.Namespace, ip, lines [2]string) 
 	for i := 1; i >= 0; i-- {
 		dir := t.TempDir()
 		a.socket[i] = filepath.Join(dir, "a.sock")
-		text := fmt.Sprintf("name: h%d\nip: %s\nport: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\nadmin: %s\n", i, ip[i], a.socket[i])
+		text := fmt.Sprintf("name: h%d\nip: %s\nadmin: %s\n", i, ip[i], a.socket[i]) +
+			"port: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\n"
 		if i == 0 {
 			text += "results: " + a.results + "\n"
 		}
@@ -193,7 +194,8 @@ routes:
 `
 	o := operate(t, router)
 	file := filepath.Join(t.TempDir(), "flows.yaml")
-	const traffic = "hosts: [10.1.0.2, 10.2.0.2]\nflows: [{name: file, from: 10.1.0.2, to: 10.2.0.2, count: 2, size: 10KB}]\n"
+	const traffic = "hosts: [10.1.0.2, 10.2.0.2]\n" +
+		"flows: [{name: file, from: 10.1.0.2, to: 10.2.0.2, count: 2, size: 10KB}]\n"
 	if err := os.WriteFile(file, []byte(traffic), 0o600); err != nil {
 		t.Fatal(err)
 	}

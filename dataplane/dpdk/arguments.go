@@ -35,14 +35,18 @@ var drivers = map[string]driver{
 		"iface": interfaceName, "start_queue": number(0, math.MaxUint16), "queue_count": oneQueue, "shared_umem": bit,
 		"xdp_prog": anything, "busy_budget": number(0, math.MaxUint16), "force_copy": bit,
 	}},
-	"net_tap": {longest: 22, arguments: map[string]value{"iface": interfaceName, "mac": fixedOrAddress, "remote": interfaceName}},
+	"net_tap": {longest: 22, arguments: map[string]value{
+		"iface": interfaceName, "mac": fixedOrAddress, "remote": interfaceName,
+	}},
 	"net_memif": {arguments: map[string]value{
 		"id": number(0, math.MaxUint32), "role": oneOf("client", "server", "slave", "master"),
-		"bsize": number(1, math.MaxUint16), "rsize": number(1, 14), "socket": socketPath, "socket-abstract": oneOf("yes", "no"),
-		"mac": address, "zero-copy": oneOf("yes", "no"), "secret": anything,
+		"bsize": number(1, math.MaxUint16), "rsize": number(1, 14), "socket": socketPath,
+		"socket-abstract": oneOf("yes", "no"),
+		"mac":             address, "zero-copy": oneOf("yes", "no"), "secret": anything,
 	}},
 	"net_vhost": {needs: "iface=/run/vm.sock", needed: "a socket", arguments: map[string]value{
-		"iface": socketPath, "queues": number(1, 128), "client": bit, "iommu-support": bit, "postcopy-support": bit, "tso": bit,
+		"iface": socketPath, "queues": number(1, 128), "client": bit, "iommu-support": bit, "postcopy-support": bit,
+		"tso":           bit,
 		"linear-buffer": bit, "ext-buffer": bit, "legacy-ol-flags": bit,
 	}},
 	"net_null": {arguments: map[string]value{"size": number(1, math.MaxUint16), "copy": bit, "no-rx": bit}},

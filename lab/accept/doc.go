@@ -15,7 +15,7 @@
 // The files, in the order in which a run passes them:
 //
 //	plan.go, describe.go              the plan of a run; what it says to the reader
-//	switchfile.go, way.go            the switch's file; the ways through the switch that follow from it
+//	switchfile.go, way.go             the switch's file; the ways through the switch that follow from it
 //	run.go, step.go                   its stages; assertions and verdicts
 //	bench.go, station.go, frames.go   the ports of a stage; streams; their frames
 //	cards.go                          the stage without a switch

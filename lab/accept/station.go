@@ -143,7 +143,7 @@ func (s *station) Receive(now units.Time, at int, burst []fabric.Frame) {
 	}
 }
 
-// arrives notes a frame by the priority that its DSCP stands for.
+// arrives notes a frame by the priority in which it was sent.
 func (p *port) arrives(now units.Time, b []byte, number uint64) {
 	prio := priorityOf(b)
 	if prio < 0 {

@@ -154,7 +154,8 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 }
 
 const (
-	// patience is how long a look at a node may take. It takes milliseconds, but workers may share their cores with others.
+	// patience is how long a look at a node may take. It takes milliseconds, but cores may be
+	// busy with others.
 	patience = 10 * time.Second
 	// longest is how long an order may take: a device that is opened may be slow, and its peer slower.
 	longest = 2 * time.Minute

@@ -65,7 +65,9 @@ func (c *Client) lose(ctx context.Context, giveUp context.CancelCauseFunc) {
 		return
 	}
 	if c.Slow != nil {
-		c.Slow(fmt.Sprintf("%s: no answer for %v; this waits for %v at most, or until Ctrl-C", c.path, c.patience, c.longest))
+		c.Slow(fmt.Sprintf(
+			"%s: no answer for %v; this waits for %v at most, or until Ctrl-C", c.path, c.patience, c.longest,
+		))
 	}
 	select {
 	case <-time.After(c.longest - c.patience):

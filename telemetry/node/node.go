@@ -118,7 +118,7 @@ type FlowOrders struct {
 type FlowOrder struct {
 	Group   string     `json:"group,omitempty"`
 	To      wire.IP    `json:"to"`
-	ToMAC   wire.MAC   `json:"to_mac,omitempty"`   // 0: the agent's gateway's, or as agents make theirs from their address
+	ToMAC   wire.MAC   `json:"to_mac,omitempty"`   // 0: the gateway's, or what agents make of their address
 	QP      uint32     `json:"qp,omitempty"`       // both ends use it; 0: the agent's choice
 	SrcPort uint16     `json:"src_port,omitempty"` // of UDP; 0: made from the queue pair
 	DSCP    uint8      `json:"dscp,omitempty"`     // 0: the agent's for data
