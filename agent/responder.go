@@ -1,6 +1,10 @@
 package agent
 
-import "photon/wire"
+import (
+	"slices"
+
+	"photon/wire"
+)
 
 // responder is the receiving half of a reliable connection: it takes packets in order, once,
 // and says what to answer.
@@ -28,8 +32,9 @@ const (
 	wholeEpoch              // the last packet was taken
 )
 
-// retired are the last epochs of a pair before the present one, the newest first. Most pairs have had none: nil.
-type retired struct{ epochs *[3]retiredEpoch }
+// retired are the last epochs of a pair before the present one, the newest first. Most pairs have had none: nil. A packet
+// may come so late that its pair has been used by as many flows since.
+type retired struct{ epochs *[8]retiredEpoch }
 
 // retiredEpoch is an epoch after which another began.
 type retiredEpoch struct {
@@ -131,8 +136,8 @@ func (r *responder) msn() uint32 {
 
 // has reports whether an earlier epoch began with a PSN.
 func (o *retired) has(psn uint32) bool {
-	e := o.epochs
-	return e != nil && (e[0].start == psn+1 || e[1].start == psn+1 || e[2].start == psn+1)
+	return o.epochs != nil &&
+		slices.ContainsFunc(o.epochs[:], func(e retiredEpoch) bool { return e.start == psn+1 })
 }
 
 // whole is the earlier epoch that was whole and had a PSN, or nil.
@@ -159,10 +164,11 @@ func (o *retired) add(r *responder) {
 		e.behind = r.expected + 1
 	}
 	if o.epochs == nil {
-		o.epochs = new([3]retiredEpoch)
+		o.epochs = new([8]retiredEpoch)
 	}
 	all := o.epochs
-	all[0], all[1], all[2] = e, all[0], all[1]
+	copy(all[1:], all[:])
+	all[0] = e
 }
 
 // answer is the acknowledgement of an earlier epoch that was whole: its last PSN, and the message sequence number.
