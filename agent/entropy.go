@@ -29,6 +29,13 @@ const (
 // EntropyKinds are their names.
 var EntropyKinds = []string{"flow", "packet", "flowlet"}
 
+func (e Entropy) String() string {
+	if e.By == PerFlowlet {
+		return fmt.Sprintf("%s after %v", EntropyKinds[e.By], e.Gap)
+	}
+	return EntropyKinds[e.By]
+}
+
 func (e Entropy) check() error {
 	switch {
 	case int(e.By) >= len(EntropyKinds):

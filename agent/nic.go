@@ -24,7 +24,8 @@ type NICConfig struct {
 	MTU      int         // longest frame of an application without Ethernet header, tags and FCS
 	MAC      wire.MAC    // source of PFC frames
 	Known    []wire.MAC  // addresses of the application that are known before it sends anything
-	Lossless uint8       // priorities that obey PFC, carry ECN, and are notified of
+	Lossless uint8       // priorities that obey PFC
+	Judged   uint8       // priorities of the scheme: they carry ECN, and are notified of
 	DSCP     [64]uint8   // priority of an IP frame
 	PCP      [8]uint8    // priority of a tagged frame that is not IP
 

@@ -198,6 +198,33 @@ func TestNICNotifiesEveryKindOfFlow(t *testing.T) {
 	}
 }
 
+// The scheme is in the priorities that are its own, lossless or not, and in no other: their frames leave ECN-capable,
+// and a mark slows the flow down.
+func TestNICPrioritiesOfTheScheme(t *testing.T) {
+	for prio := range uint8(8) {
+		for _, lossless := range []uint8{0, 1 << 3, 1 << prio, 0xFF} {
+			a, b := twoNICs(t, func(c *agent.NICConfig) { c.Lossless, c.Judged = lossless, 1<<prio })
+			for other := range uint8(8) {
+				a.receive(agent.Application, udpFrame(t, 1, 2, 5, 6, other<<5, 100))
+			}
+			onWire := a.transmit(agent.Wire)
+			expect(t, "frames", len(onWire), 8)
+			for _, f := range onWire {
+				wantECT := f[15]>>5 == prio
+				expect(t, "ECN-capable", f[15]&3 != wire.NotECT, wantECT)
+				wire.SetECN(f[14:], wire.CE)
+				b.receive(agent.Wire, f)
+			}
+			cnps := b.transmit(agent.Wire)
+			expect(t, "CNPs", len(cnps), 1)
+			a.receive(agent.Wire, cnps...)
+			for i, f := range onWire { // frames leave by priority, reaction points are in the order of flows
+				expect(t, "CNPs taken", a.rps[7-i].cnps, map[bool]int{true: 1}[f[15]>>5 == prio])
+			}
+		}
+	}
+}
+
 // A CNP for which there is no memory waits until there is some, and nothing waits for it: what is queued leaves, and
 // gives its own back.
 func TestNICWithoutMemoryForCNPs(t *testing.T) {

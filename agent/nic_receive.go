@@ -53,7 +53,7 @@ func (n *NIC) fromWire(now units.Time, f fabric.Frame) {
 		b = n.untag(&f, &h)
 	}
 	n.connections.follow(now, n.config.Age, b, &h, false)
-	if n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
+	if n.config.Judged>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
 		// Answers are not paced, so their marks cause no CNP.
 		if key, ok := classify(b, &h, f.Prio, false); ok && !isAnswer(b, &h) {
 			n.showNP(now, key, &h, h.TOS&3, f)
@@ -206,8 +206,8 @@ func (n *NIC) takeCNP(now units.Time, b []byte, h *wire.Header) (malformed bool)
 // notified is the slot of the flow of a key whose priority is not known, or None.
 func (n *NIC) notified(key appKey) int {
 	for key.prio = range uint8(pfc.Classes) {
-		if n.config.Lossless>>key.prio&1 == 0 {
-			continue // CNPs are only about lossless priorities
+		if n.config.Judged>>key.prio&1 == 0 {
+			continue // CNPs are only about the scheme's priorities
 		}
 		if id := n.byKey.Lookup(key); id != flowtable.None {
 			return id

@@ -65,7 +65,7 @@ func (n *NIC) fromApplication(now units.Time, f fabric.Frame) {
 	}
 	id := n.flowOf(now, key)
 	if id == flowtable.None {
-		if n.config.Lossless>>f.Prio&1 == 0 { // the scheme has nothing to do with it: it passes as what is of no flow does
+		if n.config.Judged>>f.Prio&1 == 0 { // not under the scheme: it passes as what is of no flow does
 			n.passControl(f)
 			return
 		}
@@ -82,7 +82,7 @@ func (n *NIC) fromApplication(now units.Time, f fabric.Frame) {
 		n.discard(Application, f, fabric.DropFlowQueue)
 		return
 	}
-	if n.config.Lossless>>f.Prio&1 != 0 {
+	if n.config.Judged>>f.Prio&1 != 0 {
 		switch {
 		case !n.config.Carry.Ack:
 			n.setECT(b, &h)
@@ -161,7 +161,7 @@ func (n *NIC) flowOf(now units.Time, key appKey) int {
 	*f = appFlow{prio: key.prio, lastNotice: now, use: f.use + 1}
 	f.rp = n.idleRPs.take(key.prio, n.config.NewRP, &n.ports[key.prio])
 	f.rp.Start(now)
-	if n.config.Carry.Ack && n.config.Lossless>>f.prio&1 != 0 {
+	if n.config.Carry.Ack && n.config.Judged>>f.prio&1 != 0 {
 		f.acker, _ = f.rp.(ratelimit.Acker)
 		f.windower, _ = f.rp.(ratelimit.Windower)
 	}

@@ -128,7 +128,8 @@ func (w *incast) host(t *testing.T, parts scheme.Parts, i, sw int) {
 	envs := w.NewEnvs(2)
 	link := fabric.Link{Rate: incastRate, Delay: units.Microsecond}
 	n, err := agent.NewNIC(agent.NICConfig{
-		Link: link, MTU: 1500, MAC: mac(200 + i), Known: []wire.MAC{mac(i + 1)}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Link: link, MTU: 1500, MAC: mac(200 + i), Known: []wire.MAC{mac(i + 1)},
+		Lossless: 1 << 3, Judged: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Flows: 64, FlowQueue: 64, Queue: 256, Age: units.Second, Release: 2 * units.Second, Period: parts.Every, Carry: parts.Carry, ControlDSCP: 48,
 		PFC: pfc.Thresholds{XOFF: 100 * units.KB, XON: 97 * units.KB, Headroom: 20 * units.KB}, Tail: 20 * units.KB, ClearCE: true, Receivers: 64, NP: parts.NP(64), NewRP: parts.RP,
 	}, envs[0])

@@ -54,7 +54,7 @@ func (n *NIC) toStranger(now units.Time, f fabric.Frame, b []byte, h *wire.Heade
 	if h.CNTagged && n.config.Carry.Tag {
 		b = n.untag(&f, h)
 	}
-	if n.config.ClearCE && !shim && n.config.Lossless>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
+	if n.config.ClearCE && !shim && n.config.Judged>>f.Prio&1 != 0 && h.TOS&3 != wire.NotECT {
 		n.clear(b, h)
 	}
 	n.give(f, h)

@@ -45,7 +45,8 @@ func newBench(t testing.TB, change func(*agent.NICConfig)) *nicBench {
 	b.pool.SetSlots(slots)
 	b.env = fabric.NewEnv(b.pool, 2)
 	c := agent.NICConfig{
-		Link: fabric.Link{Rate: rate}, MTU: 1500, MAC: mac(99), Known: []wire.MAC{mac(1)}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Link: fabric.Link{Rate: rate}, MTU: 1500, MAC: mac(99), Known: []wire.MAC{mac(1)},
+		Lossless: 1 << 3, Judged: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Flows: 64, FlowQueue: 64, Queue: 256, HoldFull: true, Age: units.Second, Period: ms, Carry: cnp.Carry{ECT: wire.ECT0}, ControlDSCP: 48,
 		PFC: pfc.Thresholds{XOFF: 20 * units.KB, XON: 10 * units.KB, Headroom: 10 * units.KB}, Tail: 20 * units.KB, ClearCE: true, Receivers: 64,
 		NP: cnp.NewDCQCN(cnp.DCQCNParams{Interval: ms}, 64),
@@ -521,7 +522,9 @@ func TestNICLearnsStations(t *testing.T) {
 // most that did since the watermarks were cleared, and how many frames those are.
 func TestNICQueuesAreWhatWaits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		b := newBench(t, func(c *agent.NICConfig) { c.Lossless = rapid.Uint8().Draw(r, "lossless") })
+		b := newBench(t, func(c *agent.NICConfig) {
+			c.Lossless, c.Judged = rapid.Uint8().Draw(r, "lossless"), rapid.Uint8().Draw(r, "judged")
+		})
 		var frames [2][8]uint64
 		var bytes, peak [2][8]units.Size
 		for range rapid.IntRange(1, 40).Draw(r, "steps") {

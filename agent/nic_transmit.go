@@ -160,7 +160,7 @@ func (n *NIC) data(now units.Time, prio uint8) fabric.Frame {
 	if fl.awaiting { // no echo came
 		fl.awaiting, fl.arrived = false, fl.sent
 	}
-	if n.config.Carry.Ack && n.config.Lossless>>prio&1 != 0 {
+	if n.config.Carry.Ack && n.config.Judged>>prio&1 != 0 {
 		n.wrap(now, &f, id)
 	}
 	if n.released(now, fl) && fl.limited(now, n.config.Link.Rate) {

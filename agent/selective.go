@@ -54,6 +54,15 @@ func (s *Selective) Check() error {
 	return nil
 }
 
+// String says it in words.
+func (s *Selective) String() string {
+	text := fmt.Sprintf("%d under way, lost when %d behind have come", s.Window, s.Reorder)
+	if s.LowTimeout > 0 {
+		text += fmt.Sprintf(" or after %v if no more than %d are under way", s.LowTimeout, s.LowPackets)
+	}
+	return text
+}
+
 // ring is a set of numbers, all of which are within a window.
 type ring []uint64
 

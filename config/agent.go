@@ -317,6 +317,9 @@ func (c *Agent) resolve(device *dpdk.Device) (*AgentNode, error) {
 	if m := c.MAC; m.IsSet() && !m.V.Unicast() {
 		return nil, fail(m, "mac %v: that is no address of a host (leave it out for one that is made from the `ip`)", m.V)
 	}
+	if p := c.Scheme.Priorities; p != nil {
+		return nil, FailIn([]any{p}, "scheme: priorities: all flows of an agent have it (a switch or a NIC has some)")
+	}
 	if err := c.Gateway.check(c.IP); err != nil {
 		return nil, err
 	}
@@ -580,10 +583,7 @@ func (n *AgentNode) Describe() []string {
 	}
 	again := "sent again"
 	if s := c.Selective; s != nil {
-		again = fmt.Sprintf("selectively sent again (%d under way, lost when %d behind have come) or", s.Window, s.Reorder)
-		if s.LowTimeout > 0 {
-			again += fmt.Sprintf(" after %v if no more than %d are under way, else", s.LowTimeout, s.LowPackets)
-		}
+		again = fmt.Sprintf("selectively sent again (%v) or", s)
 	}
 	return append([]string{
 		fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary),

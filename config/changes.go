@@ -27,7 +27,8 @@ func (c Change) String() string {
 var reloadable = []string{
 	"scheme", "pfc.xoff", "pfc.xon", "pfc.headroom", "pfc.headroom_pool", "pfc.over_subscribe_ratio", "pfc.response", "pfc.mac_phy_delay", "pfc.alpha", "pfc.pause", "pfc.watchdog", "pfc.deadlock", "buffer", "lossy_queue", "lossy_alpha", "lossy_ingress", "ports.lossy_ingress", "weights", "queues", "ports.queues", "ports.shaper", "trust", "default_priority", "priority_to_pcp", "pfc.priorities", "ports.lossless", "ports.asymmetric_pfc", "ports.pause",
 	"ports.mtu", "ports.trust", "ports.dscp_to_priority", "ports.pcp_to_priority", "ports.default_priority", "ports.priority_to_pcp",
-	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static", "forwarding.flood",
+	"dscp_to_priority", "pcp_to_priority", "forwarding.learn", "forwarding.age", "forwarding.static",
+	"forwarding.flood", "forwarding.broadcast", "forwarding.multicast",
 	"lldp", "sflow", "vlans", "router", "routes", "storm_control", "ports.storm_control", "ports.accept", "ports.addresses", "ports.shutdown", "ports.cable_delay", "ports.cable_length", "ports.impair",
 }
 

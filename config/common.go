@@ -46,6 +46,8 @@ type Port struct {
 type Scheme struct {
 	Name   Value[string]            `yaml:"name"`   // pcn
 	Params map[string]Value[string] `yaml:"params"` // `photon explain` shows them
+	// Priorities, of switches and NICs, are those to which the scheme applies; the lossless ones.
+	Priorities []Value[int] `yaml:"priorities"`
 
 	// Known is what a testbed says of its network; nil: the node goes by its own links.
 	Known *scheme.Network `yaml:"-"`
@@ -244,7 +246,12 @@ func (p PFC) lossless() (set uint8, err error) {
 	if p.Priorities == nil {
 		return 1 << 3, nil
 	}
-	for _, v := range p.Priorities {
+	return setOf(p.Priorities)
+}
+
+// setOf is the set of listed priorities.
+func setOf(list []Value[int]) (set uint8, err error) {
+	for _, v := range list {
 		if v.V < 0 || v.V >= pfc.Classes {
 			return 0, fail(v, "priority %d: there are 0 to 7", v.V)
 		}

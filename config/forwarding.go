@@ -217,6 +217,12 @@ func (s StormControl) where() int {
 	return 0
 }
 
+// Floods reports whether any frames go to all ports.
+func (c *Switch) Floods() bool {
+	l := &c.Learning
+	return l.Flood.Or(true) || l.Broad.Or(true) || l.Multi.Or(true)
+}
+
 // number reads a port or a VLAN.
 func number(v Value[int], what string, most int) (uint16, error) {
 	if v.V < 0 || v.V > most {
@@ -249,7 +255,8 @@ func vlan(v Value[int]) (uint16, error) {
 // forwarding fills in how frames find their way. What is wrong in the whole, the
 // switch's check says.
 func (c *Switch) forwarding(s *dataplane.SwitchConfig, devices []dpdk.Device) error {
-	s.NoUnknown = !c.Learning.Flood.Or(true)
+	l := &c.Learning
+	s.NoUnknown, s.NoBroadcast, s.NoMulticast = !l.Flood.Or(true), !l.Broad.Or(true), !l.Multi.Or(true)
 	for _, v := range c.VLANs {
 		if !v.ID.IsSet() {
 			return FailIn([]any{v}, "a VLAN needs an id (write it like {id: 10, untagged: [0, 1]})")
@@ -370,22 +377,36 @@ func refuses(r Route) (dataplane.Refuse, error) {
 	return 0, fail(r.Action, "route %v: action %q: prohibit or blackhole", r.Prefix.V, r.Action.V)
 }
 
+// places are the ports behind one of which the address is.
+func (a *StaticAddress) places() []Value[int] {
+	if a.Port.IsSet() {
+		return []Value[int]{a.Port}
+	}
+	return a.Ports
+}
+
 func (c *Switch) static(s *dataplane.SwitchConfig) error {
 	for _, a := range c.Learning.Static {
 		if !a.MAC.IsSet() {
 			return FailIn([]any{a}, "a static address needs a mac (write it like {mac: 02:00:00:00:00:01, port: 0})")
 		}
-		if !a.Port.IsSet() {
-			return fail(a.MAC, "static address %v: say behind which port it is", a.MAC.V)
+		if a.Port.IsSet() == (len(a.Ports) > 0) {
+			return fail(a.MAC, "static address %v: say behind which port it is (`port: 0`, or one of several: "+
+				"`ports: [0, 1]`)", a.MAC.V)
 		}
-		if a.Port.V < 0 || a.Port.V >= len(c.Ports) {
-			return fail(a.Port, "static address %v: there is no port %d (they count from 0 to %d)", a.MAC.V, a.Port.V, len(c.Ports)-1)
+		var ports []uint16
+		for _, p := range a.places() {
+			if p.V < 0 || p.V >= len(c.Ports) {
+				return fail(p, "static address %v: there is no port %d (they count from 0 to %d)",
+					a.MAC.V, p.V, len(c.Ports)-1)
+			}
+			ports = append(ports, uint16(p.V))
 		}
 		v, err := vlan(a.VLAN)
 		if err != nil {
 			return err
 		}
-		s.Static = append(s.Static, dataplane.StaticEntry{MAC: a.MAC.V, Ports: []uint16{uint16(a.Port.V)}, VLAN: v})
+		s.Static = append(s.Static, dataplane.StaticEntry{MAC: a.MAC.V, Ports: ports, VLAN: v})
 	}
 	return nil
 }
@@ -468,7 +489,8 @@ func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
 			lines = append(lines, "ICMP errors: none")
 		}
 		if s.Paths.By != dataplane.ByFlow {
-			lines = append(lines, fmt.Sprintf("equal next hops: by %v; packets of a flow may overtake each other", s.Paths.By))
+			lines = append(lines,
+				fmt.Sprintf("equal next hops: by %v; packets of a flow may overtake each other", s.Paths))
 		}
 	}
 	for p := range s.Ports {
@@ -485,8 +507,16 @@ func describeForwarding(s *dataplane.SwitchConfig) (lines []string) {
 			}
 		}
 	}
-	if s.NoUnknown {
-		lines = append(lines, "frames to unknown addresses are discarded")
+	for _, k := range []struct {
+		never bool
+		what  string
+	}{
+		{s.NoUnknown, "frames to unknown addresses"},
+		{s.NoBroadcast, "broadcasts"}, {s.NoMulticast, "other frames to groups"},
+	} {
+		if k.never {
+			lines = append(lines, k.what+" are discarded")
+		}
 	}
 	return lines
 }

@@ -30,7 +30,7 @@ routes:
 - {prefix: 10.0.4.0/24, action: blackhole}
 - {prefix: "::/0", via: [{port: 0, mac: "02:00:00:00:00:01"}]}
 storm_control: {broadcast: {rate: 1000pps}, unknown_unicast: {rate: 1Gbps, burst: 64KB}}
-forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20}]}
+forwarding: {flood: false, multicast: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20}]}
 `)
 	n, err := c.Resolve(nil)
 	if err != nil {
@@ -63,7 +63,7 @@ forwarding: {flood: false, static: [{mac: "02:00:00:00:00:07", port: 2, vlan: 20
 	if s.Ports[0].Accept != dataplane.AcceptUsual || s.Ports[1].Accept != dataplane.AcceptAll {
 		t.Errorf("accepted: %v, %v", s.Ports[0].Accept, s.Ports[1].Accept)
 	}
-	if !s.NoUnknown || s.Static[0].VLAN != 20 || s.Salt == 0 {
+	if !s.NoUnknown || s.NoBroadcast || !s.NoMulticast || s.Static[0].VLAN != 20 || s.Salt == 0 {
 		t.Errorf("%v %+v %d", s.NoUnknown, s.Static, s.Salt)
 	}
 	if lines := n.Describe(); !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "VLAN 20: ports [] untagged, [2] tagged") }) {

@@ -326,6 +326,11 @@ func (c *Agent) nicPauses(s *agent.NICConfig) (err error) {
 	if s.Lossless, err = c.PFC.lossless(); err != nil {
 		return err
 	}
+	if s.Judged = s.Lossless; c.Scheme.Priorities != nil {
+		if s.Judged, err = setOf(c.Scheme.Priorities); err != nil {
+			return err
+		}
+	}
 	if s.PFC, err = c.PFC.thresholds(s.MTU); err != nil {
 		return err
 	}
@@ -505,7 +510,8 @@ func (n *NICNode) Describe() []string {
 		fmt.Sprintf("wire %v, to the application %s, mtu %d", n.Link.Rate, app, c.MTU),
 		fmt.Sprintf("to the wire: %d flows, %d frames in all, %d of a flow, whose full queue %s; DSCP %s", c.Flows, c.Queue, c.FlowQueue, full, set),
 		fmt.Sprintf("to the application: xoff %v, xon %v, headroom %v, lossy queues %v; marks are %s", c.PFC.XOFF, c.PFC.XON, c.PFC.Headroom, c.Tail, ecn),
-		fmt.Sprintf("PFC and ECN on %08b; CNPs have priority %d%s", c.Lossless, c.DSCP[c.ControlDSCP], taken),
+		fmt.Sprintf("priorities with PFC: %s, with the scheme: %s; CNPs have priority %d%s",
+			bitsOf(c.Lossless), bitsOf(c.Judged), c.DSCP[c.ControlDSCP], taken),
 	}
 	if c.NPDelay > 0 || c.PauseDelay > 0 {
 		lines = append(lines, fmt.Sprintf("CNPs leave %v after they were decided, PFC frames are obeyed %v after they came", c.NPDelay, c.PauseDelay))
@@ -520,13 +526,8 @@ func (n *NICNode) Describe() []string {
 		lines = append(lines, n.Scheme.Name+"'s switches notify RoCEv2 flows only: others are not slowed down")
 	}
 	if c.SetDSCP == 0 {
-		prios := []int{}
-		for p := range pfc.Classes {
-			if c.Lossless>>p&1 != 0 {
-				prios = append(prios, p)
-			}
-		}
-		lines = append(lines, fmt.Sprintf("only frames that applications send with a DSCP of priority %v are lossless and under the scheme", prios))
+		lines = append(lines, fmt.Sprintf("frames of applications have the priorities of their DSCPs: "+
+			"%s are lossless, %s under the scheme", bitsOf(c.Lossless), bitsOf(c.Judged)))
 	}
 	return append(lines, n.warnings...)
 }

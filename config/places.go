@@ -187,7 +187,8 @@ func (c *Switch) Without(place int) (*Switch, error) {
 	}
 	to.Learning.Static = slices.Clone(c.Learning.Static)
 	for i := range to.Learning.Static {
-		to.Learning.Static[i].Port = less(to.Learning.Static[i].Port)
+		a := &to.Learning.Static[i]
+		a.Port, a.Ports = less(a.Port), all(a.Ports)
 	}
 	to.Routes = slices.Clone(c.Routes)
 	for i := range to.Routes {
@@ -209,7 +210,7 @@ func (c *Switch) names(port int) string {
 		}
 	}
 	for _, a := range c.Learning.Static {
-		if is(a.Port) {
+		if slices.ContainsFunc(a.places(), is) {
 			return fmt.Sprintf("static address %v", a.MAC.V)
 		}
 	}

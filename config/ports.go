@@ -49,7 +49,7 @@ func (c *Switch) ByClassSelector() bool {
 func (c *Switch) own(p Port, s *dataplane.SwitchConfig, i int) error {
 	to := &s.Ports[i]
 	if p.Lossless != nil {
-		set, err := PFC{Priorities: p.Lossless}.lossless()
+		set, err := setOf(p.Lossless)
 		if err != nil {
 			return err
 		}

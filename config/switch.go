@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"photon/dataplane"
 	"photon/dataplane/dpdk"
 	"photon/fabric"
+	"photon/marking"
 	"photon/pfc"
 	"photon/scheme"
 	"photon/units"
@@ -56,18 +58,21 @@ type Switch struct {
 
 // Learning is how addresses are found.
 type Learning struct {
-	Learn  Value[bool]       `yaml:"learn"`  // true
-	Age    Value[units.Time] `yaml:"age"`    // of a learned address; 300s; 0s: it stays
-	Size   Value[int]        `yaml:"size"`   // addresses, of each VLAN; 16384
-	Flood  Value[bool]       `yaml:"flood"`  // frames to unknown addresses go to all ports; true
-	Static []StaticAddress   `yaml:"static"` // known from the start
+	Learn  Value[bool]       `yaml:"learn"`     // true
+	Age    Value[units.Time] `yaml:"age"`       // of a learned address; 300s; 0s: it stays
+	Size   Value[int]        `yaml:"size"`      // addresses, of each VLAN; 16384
+	Flood  Value[bool]       `yaml:"flood"`     // frames to unknown addresses go to all ports; true
+	Broad  Value[bool]       `yaml:"broadcast"` // so do those to all; true
+	Multi  Value[bool]       `yaml:"multicast"` // and those to other group addresses; true
+	Static []StaticAddress   `yaml:"static"`    // known from the start
 }
 
-// StaticAddress sends an address to a port.
+// StaticAddress sends an address to a port, or to one of several.
 type StaticAddress struct {
-	MAC  Value[wire.MAC] `yaml:"mac"`
-	Port Value[int]      `yaml:"port"` // from 0, in the order of ports
-	VLAN Value[int]      `yaml:"vlan"` // the port's untagged one
+	MAC   Value[wire.MAC] `yaml:"mac"`
+	Port  Value[int]      `yaml:"port"`  // from 0, in the order of ports
+	Ports []Value[int]    `yaml:"ports"` // in place of port: several, one of which router: paths chooses
+	VLAN  Value[int]      `yaml:"vlan"`  // the port's untagged one
 }
 
 // NodeName is the switch's name in metrics, and to its neighbours.
@@ -368,6 +373,37 @@ func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
 		return err
 	}
 	n.Config.CP = parts.CP
+	if c.Scheme.Priorities == nil {
+		return nil
+	}
+	judged, err := setOf(c.Scheme.Priorities)
+	if err != nil {
+		return err
+	}
+	if err := c.oneMarks(&n.Config, judged); err != nil {
+		return err
+	}
+	n.Config.Judged = judged
+	n.Config.CP = func(p marking.Place) marking.CP {
+		if judged>>p.Prio&1 == 0 {
+			return marking.None{}
+		}
+		return parts.CP(p)
+	}
+	return nil
+}
+
+// oneMarks says which of the scheme's priorities WRED marks already.
+func (c *Switch) oneMarks(s *dataplane.SwitchConfig, judged uint8) error {
+	for i := range s.Ports {
+		for prio, q := range s.Ports[i].Queues {
+			if judged>>prio&1 != 0 && q.WRED != (marking.WREDParams{}) {
+				at := slices.IndexFunc(c.Scheme.Priorities, func(v Value[int]) bool { return v.V == prio })
+				return fail(c.Scheme.Priorities[at], "scheme: priority %d has WRED at port %d: one of them marks "+
+					"(take it out of the scheme's `priorities`, or `wred` out of `queues`)", prio, i)
+			}
+		}
+	}
 	return nil
 }
 
@@ -425,6 +461,9 @@ func Base(first dpdk.Device) wire.MAC { return portMAC(first, 0) }
 func (n *SwitchNode) Describe() []string {
 	s := &n.Config
 	lines := []string{fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary)}
+	if s.Judged != 0 {
+		lines = append(lines, fmt.Sprintf("the scheme's priorities: %s", bitsOf(s.Judged)))
+	}
 	for i, p := range s.Ports {
 		if p.Vacant {
 			continue

@@ -319,10 +319,16 @@ func TestSwitchRefuses(t *testing.T) {
 		"forwarding: {static: [{mac: '03:00:00:00:00:01', port: 1}]}":                                              "4: static entry 03:00:00:00:00:01: no station has that address",
 		"forwarding: {static: [{mac: '00:00:00:00:00:00', port: 1}]}":                                              "4: static entry 00:00:00:00:00:00: no station has that address",
 		"forwarding:\n  static:\n  - {mac: '02:00:00:00:00:01', port: 1}\n  - {mac: '02:00:00:00:00:01', port: 0}": "7: static entry 02:00:00:00:00:01 is there twice",
-		"pfc:\n  xoff: 9KB\n  alpha: -1":                                                                           "6: alpha -1 must be from 0 to 1024",
-		"rate: 1Gbps\nports:\n- {device: net_null0, cable_length: 30}\n":                                           `3: length "30": write it in metres, like 40m, up to 100000m`,
-		"ports:\n- {device: net_null0, cable_length: 30m, cable_delay: 1us}\n- device: net_null1":                  "2: cable_length and cable_delay say the same: leave one out",
-		"ports:\n- {device: net_null0, cable_delay: -1us}\n- device: net_null1":                                    "2: cable_delay -1us must not be negative",
+		"forwarding: {static: [{mac: '02:00:00:00:00:01'}]}":                                                       "4: static address 02:00:00:00:00:01: say behind which port it is (`port: 0`, or one of several: `ports: [0, 1]`)",
+		twoPorts + "forwarding: {static: [{mac: '02:00:00:00:00:01', port: 0, ports: [1]}]}":                       "4: static address 02:00:00:00:00:01: say behind which port it is (`port: 0`, or one of several: `ports: [0, 1]`)",
+		twoPorts + "forwarding: {static: [{mac: '02:00:00:00:00:01', ports: [0, 2]}]}":                             "4: static address 02:00:00:00:00:01: there is no port 2 (they count from 0 to 1)",
+		"scheme: {priorities: [8]}":     "4: priority 8: there are 0 to 7",
+		"scheme:\n  priorities: [0, 0]": "5: priority 0 is named twice",
+		"queues: {0: {wred: {kmin: 20KB, kmax: 90KB}}}\nscheme: {priorities: [3, 0]}":             "5: scheme: priority 0 has WRED at port 0: one of them marks (take it out of the scheme's `priorities`, or `wred` out of `queues`)",
+		"pfc:\n  xoff: 9KB\n  alpha: -1":                                                          "6: alpha -1 must be from 0 to 1024",
+		"rate: 1Gbps\nports:\n- {device: net_null0, cable_length: 30}\n":                          `3: length "30": write it in metres, like 40m, up to 100000m`,
+		"ports:\n- {device: net_null0, cable_length: 30m, cable_delay: 1us}\n- device: net_null1": "2: cable_length and cable_delay say the same: leave one out",
+		"ports:\n- {device: net_null0, cable_delay: -1us}\n- device: net_null1":                   "2: cable_delay -1us must not be negative",
 	} {
 		if !strings.Contains(text, "ports:") {
 			text = twoPorts + text
@@ -381,6 +387,7 @@ func TestAgentRefuses(t *testing.T) {
 	const nic = "role: nic\nport: {device: net_null0}\n"
 	for text, want := range map[string]string{
 		"port: {device: net_null0, shaper: {rate: 1Gbps}}\nip: 10.0.0.1\n":                          "1: shaper: the port of an agent has none of its own, a switch's may",
+		"port: {device: net_null0}\nip: 10.0.0.1\nscheme: {priorities: [3]}\n":                      "3: scheme: priorities: all flows of an agent have it (a switch or a NIC has some)",
 		"port: {device: net_null0, mtu: 1400}\nip: 10.0.0.1\n":                                      "1: mtu: the port of an agent has none of its own, a switch's may",
 		"port: {device: net_null0, priority_to_pcp: {3: 5}}\nip: 10.0.0.1\n":                        "1: priority_to_pcp: the port of an agent has none of its own, a switch's may",
 		"port:\n  device: net_null0\n  impair:\n    rules: [{do: lose, rate: 0.1}]\nip: 10.0.0.1\n": "4: impair: a port of a switch is impaired, an agent's is not",

@@ -46,9 +46,10 @@ type SwitchConfig struct {
 	ID       uint64                         // identifies this switch in probes for deadlocks
 	Control  uint8                          // priority of the switch's own CNMs and CNPs
 
-	VLANs     []VLAN // none: tags have only a priority
-	Router    Router
-	NoUnknown bool // frames to an unknown address are discarded, not flooded
+	VLANs  []VLAN // none: tags have only a priority
+	Router Router
+	// Of these frames none are flooded, but discarded: to unknown addresses, to all, and to other group addresses.
+	NoUnknown, NoBroadcast, NoMulticast bool
 }
 
 // PortConfig describes one port of a switch.

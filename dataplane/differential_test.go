@@ -278,6 +278,8 @@ func anyConfig(t *rapid.T) dataplane.SwitchConfig {
 	c.TrustPCP = rapid.Bool().Draw(t, "trust PCP")
 	c.Learn, c.Age = draw(t, "learn", true, true, true, false), draw(t, "age", 0, 300*units.Second, 2*units.Second)
 	c.NoUnknown = rapid.IntRange(0, 9).Draw(t, "no unknown") == 9
+	c.NoBroadcast = rapid.IntRange(0, 9).Draw(t, "no broadcast") == 9
+	c.NoMulticast = rapid.IntRange(0, 9).Draw(t, "no multicast") == 9
 	c.Deadlock = draw(t, "deadlock", 0, units.Millisecond)
 	c.Salt = rapid.Uint32().Draw(t, "salt")
 	if rapid.IntRange(0, 3).Draw(t, "odd maps") == 3 {

@@ -102,14 +102,15 @@ func (b *buckets) set(now units.Time, l FloodLimits, errors FloodLimit) {
 // flood sends a frame of unknown or group destination to every other port of its LAN that has a link,
 // as far as its kind's limit lets it.
 func (s *Switch) flood(now units.Time, p *switchPort, in *lan, f *fabric.Frame, h *wire.Header) {
-	limit := &p.buckets.unknown
+	limit, never, why := &p.buckets.unknown, s.config.NoUnknown, fabric.DropUnicast
 	switch {
 	case h.Dst == wire.Broadcast:
-		limit = &p.buckets.broadcast
+		limit, never, why = &p.buckets.broadcast, s.config.NoBroadcast, fabric.DropFlood
 	case h.Dst.Multicast():
-		limit = &p.buckets.multicast
-	case s.config.NoUnknown:
-		s.discard(now, p, f, fabric.DropUnicast)
+		limit, never, why = &p.buckets.multicast, s.config.NoMulticast, fabric.DropFlood
+	}
+	if never {
+		s.discard(now, p, f, why)
 		return
 	}
 	if !limit.take(now, p.config.Link.WireBytes(int(f.Len))) {

@@ -174,6 +174,37 @@ func TestNoFloodOfUnknownAddresses(t *testing.T) {
 	r.out(0, 4)
 }
 
+// A switch in a loop floods nothing: neither what is for all, nor what is for a group, and counts both.
+func TestNoFloodOfGroups(t *testing.T) {
+	to := func(dst wire.MAC) []byte {
+		b := packet(0, 9, 26, 0)
+		dst.Put(b)
+		return b
+	}
+	for _, k := range []struct{ broadcast, multicast bool }{{}, {broadcast: true}, {multicast: true}, {true, true}} {
+		c := config(3)
+		c.NoBroadcast, c.NoMulticast = k.broadcast, k.multicast
+		r := newRig(t, c)
+		lost := uint64(0)
+		for dst, never := range map[wire.MAC]bool{
+			wire.Broadcast: k.broadcast, 0x0100_5E00_0001: k.multicast, 0x3333_0000_0001: k.multicast,
+		} {
+			r.in(0, to(dst), 100)
+			want := 1
+			if never {
+				want = 0
+				lost++
+			}
+			if a, b := len(r.out(1, 4)), len(r.out(2, 4)); a != want || b != want {
+				t.Errorf("%+v: %d and %d frames to %v", k, a, b, dst)
+			}
+		}
+		if got := r.stats(0).Discards[fabric.DropFlood][3]; got != lost {
+			t.Errorf("%+v: %d discards, not %d", k, got, lost)
+		}
+	}
+}
+
 // A reload changes limits; what was taken stays taken.
 func TestReloadOfFloodLimits(t *testing.T) {
 	c := config(2)

@@ -53,6 +53,16 @@ func (p *switchPort) judges(f *fabric.Frame) bool {
 	return f.Flag&fabric.Lossless != 0 || p.sw.config.Judged>>(f.Prio&7)&1 != 0
 }
 
+// judged are the priorities of the port that have a congestion point.
+func (p *switchPort) judged() (set uint8) {
+	for prio := range p.points {
+		if p.points[prio].cp != nil {
+			set |= 1 << prio
+		}
+	}
+	return set
+}
+
 func (p *switchPort) setPoints(points [pfc.Classes]point) {
 	p.points, p.notifies, p.judgesIdle, p.shown, p.samples, p.passed = points, 0, 0, 0, 0, 0
 	for prio := range points {

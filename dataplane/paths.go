@@ -17,6 +17,13 @@ type Paths struct {
 	Seed uint64
 }
 
+func (p Paths) String() string {
+	if p.By == ByFlowlet {
+		return fmt.Sprintf("%v after %v", p.By, p.Gap)
+	}
+	return p.By.String()
+}
+
 // PathChoice is what the choice goes by.
 type PathChoice uint8
 

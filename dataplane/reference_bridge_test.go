@@ -111,6 +111,9 @@ func (r *reference) forward(now units.Time, p *refPort, vlan int, h *refHead, f 
 	ports := r.static(s)
 	w, learned := r.learned(now, s)
 	switch {
+	case h.dst == 0xFFFF_FFFF_FFFF && r.config.NoBroadcast,
+		h.dst != 0xFFFF_FFFF_FFFF && h.dst.Multicast() && r.config.NoMulticast:
+		r.lose(now, p, f.prio, fabric.DropFlood)
 	case h.dst.Multicast():
 		r.flood(now, p, vlan, f, h.dst == 0xFFFF_FFFF_FFFF)
 	case r.config.Router.MAC != 0 && h.dst == r.config.Router.MAC:

@@ -23,6 +23,7 @@ type BufferState struct {
 	Tail       units.Size                    // an egress queue of a lossy priority drops beyond it
 	Share      float64                       // and beyond this part of what is free of the rest; 0: no such limit
 	Lossless   uint8                         // priorities, of any port
+	Judged     uint8                         // priorities with a congestion point, of any port
 	Ports      []uint8                       // by port, its lossless priorities; where it sends PAUSE, 1: all frames have one account
 	PFC        []uint8                       // by port, its priorities with PFC: the watchdog and the search for deadlocks are theirs
 	Thresholds [][pfc.Classes]pfc.Thresholds // by port; of the lossless priorities
@@ -72,6 +73,7 @@ func (s *Switch) CopyBuffer(b *BufferState) {
 		b.Queues[i], b.Ports[i], b.Shapers[i] = &c.Ports[i].Queues, c.Accounts(i), c.Ports[i].Shaper
 		b.PFC[i] = c.LosslessAt(i)
 		b.Limits[i] = s.ports[i].lossyLimit(s.pool)
+		b.Judged |= s.ports[i].judged()
 		b.Thresholds[i] = [pfc.Classes]pfc.Thresholds{}
 		for prio := range pfc.Classes {
 			if c.Accounts(i)>>prio&1 != 0 {
@@ -90,6 +92,9 @@ type Forwarding struct {
 	Addresses  []netip.Addr // all of the router
 	Neighbours []Neighbour  // that are asked
 }
+
+// Paths is how the switch chooses among equal paths. It is called between bursts.
+func (s *Switch) Paths() Paths { return s.config.Paths }
 
 // Forwarding is called between bursts.
 func (s *Switch) Forwarding() Forwarding {

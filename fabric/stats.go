@@ -28,7 +28,7 @@ const (
 	DropTable                    // a host receives as many flows as it can
 	DropVLAN                     // its VLAN is none of the port's
 	DropUnicast                  // its address is unknown, and such frames are not flooded
-	DropFlood                    // more of its kind would be flooded than is allowed
+	DropFlood                    // more of its kind would be flooded than is allowed, which may be none
 	DropBadIP                    // to the router or a host: its IP header is broken
 	DropNoRoute                  // no route leads to its destination
 	DropTTL                      // its time to live is over
@@ -72,7 +72,7 @@ var reasonTexts = [Reasons]string{
 	"A host already receives as many flows as it can.",
 	"The port is not in the frame's VLAN.",
 	"The destination address is unknown, and such frames are not flooded.",
-	"Storm control: the port has flooded as much of this kind as it may.",
+	"The port has flooded as much of this kind as storm control allows, or frames to groups are not flooded.",
 	"Routing, and hosts: the IP header is malformed, or its checksum is wrong.",
 	"Routing: no route leads to the destination.",
 	"Routing: the time to live has expired.",

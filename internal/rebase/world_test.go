@@ -233,7 +233,8 @@ func hostConfig(parts scheme.Parts, i int) agent.Config {
 
 func nicConfig(parts scheme.Parts, i int) agent.NICConfig {
 	return agent.NICConfig{
-		Link: link, MTU: 1500, MAC: mac(200 + i), Known: []wire.MAC{mac(i + 1)}, Lossless: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Link: link, MTU: 1500, MAC: mac(200 + i), Known: []wire.MAC{mac(i + 1)},
+		Lossless: 1 << 3, Judged: 1 << 3, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
 		Flows: 4, FlowQueue: 32, Queue: 128, Age: ms, Release: 2 * ms, Period: parts.Every, Carry: parts.Carry, ControlDSCP: 48, NPDelay: us, PauseDelay: us,
 		PFC: pfc.Thresholds{XOFF: 30 * units.KB, XON: 27 * units.KB, Headroom: 40 * units.KB}, Tail: 20 * units.KB, ClearCE: true, Receivers: 4,
 		NP: parts.NP(4), NewRP: parts.RP,

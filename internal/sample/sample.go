@@ -130,7 +130,7 @@ func Source(host bool) *telemetry.Source {
 		if host {
 			return snap
 		}
-		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Headroom: 80 * units.KB, Headrooms: 88 * units.KB, HeadUsed: units.KB, HeadPeak: 4 * units.KB, Lossy: 1400 * units.KB, LossyPeak: 9 * units.KB, Tail: units.MB, Lossless: 8}
+		snap.Buffer = &dataplane.BufferState{Size: 2 * units.MB, Reserved: 600 * units.KB, Headroom: 80 * units.KB, Headrooms: 88 * units.KB, HeadUsed: units.KB, HeadPeak: 4 * units.KB, Lossy: 1400 * units.KB, LossyPeak: 9 * units.KB, Tail: units.MB, Lossless: 8, Judged: 9}
 		snap.Buffer.Thresholds = [][8]pfc.Thresholds{{3: {XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 88 * units.KB}}}
 		snap.Buffer.PFC = []uint8{8}
 		snap.Buffer.Ports, snap.Buffer.Limits = []uint8{8}, []dataplane.LossyLimit{{Limit: units.MB, Alpha: 0.5, Now: 700 * units.KB, Used: 3 * units.KB}}

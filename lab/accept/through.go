@@ -72,7 +72,7 @@ func (t *trial) through(ctx context.Context, w *way) error {
 	if t.p.early(units.Size(size)) { // which of them are marked is not for this step to say
 		for i, f := range frames {
 			at := tagOf(f)
-			judged := t.p.node.Config.LosslessAt(w.out)>>f[at+prioAt]&1 != 0
+			judged := (t.p.node.Config.LosslessAt(w.out)|t.p.node.Config.Judged)>>f[at+prioAt]&1 != 0
 			if f[at+ipAt+1]&wire.CE != 0 && judged {
 				wanted = append(wanted, marked(wanted[i]))
 			}

@@ -207,7 +207,7 @@ func (p *Plan) between(ports []joined, from, to int, f, g form) way {
 		trust: p.classes(in), codes: s.Ports[out].PCPOut,
 		obeyed: s.LosslessAt(out), stop: -1, second: -1, beside: -1,
 		noNew:   s.NoUnknown || s.Ports[in].Flood.Unknown != dataplane.FloodLimit{},
-		noBroad: s.Ports[in].Flood.Broadcast != dataplane.FloodLimit{},
+		noBroad: s.NoBroadcast || s.Ports[in].Flood.Broadcast != dataplane.FloodLimit{},
 		crosses: s.Ports[in].Worker != s.Ports[out].Worker,
 	}
 	if s.Ports[out].Asymmetric {

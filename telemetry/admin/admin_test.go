@@ -86,7 +86,7 @@ func TestShow(t *testing.T) {
 			"Router 02:00:00:00:00:03, addresses 10.0.0.1", "Total number of routes 2, packets routed 5",
 		},
 		"marking": {
-			"Scheme: pcn", "   period    5ms  configuration",
+			"Scheme: pcn", "Priorities: 0 3", "   period    5ms  configuration",
 			"Port  TxQ   Kmin   Kmax  Pmax  ECN  Drop", " sw0  UC0  100KB  400KB   0.1   on    on",
 			"Port  TxQ  WredDrop/pkts  EcnMarked/pkts  EcnMarked/bytes  Undetermined/pkts  CNM/pkts  CNP/pkts",
 			" sw0  UC0              7               0                0                  0         0         0",

@@ -3,9 +3,11 @@ package show
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"photon/fabric"
 	"photon/marking"
+	"photon/pfc"
 	"photon/telemetry"
 	"photon/units"
 )
@@ -14,6 +16,7 @@ import (
 type Marking struct {
 	Node   string         `json:"node"`
 	Scheme string         `json:"scheme"`
+	Judged []int          `json:"priorities"` // that the scheme's congestion points look at
 	Params []MarkingParam `json:"params"`
 	WRED   []WREDProfile  `json:"wred"` // of the queues that have one
 	Ports  []MarkingPort  `json:"ports"`
@@ -50,7 +53,14 @@ type MarkingPort struct {
 
 func takeMarking(s *telemetry.Source) Document {
 	snap := s.Snapshot()
-	d := &Marking{Node: snap.Node, Scheme: snap.Scheme, Params: []MarkingParam{}, WRED: []WREDProfile{}}
+	d := &Marking{
+		Node: snap.Node, Scheme: snap.Scheme, Judged: []int{}, Params: []MarkingParam{}, WRED: []WREDProfile{},
+	}
+	for prio := range pfc.Classes {
+		if snap.Buffer.Judged>>prio&1 != 0 {
+			d.Judged = append(d.Judged, prio)
+		}
+	}
 	for _, p := range snap.Params {
 		d.Params = append(d.Params, MarkingParam{p.Name, p.Value, p.Origin})
 	}
@@ -71,7 +81,11 @@ func markingPort(name string, st *fabric.PortStats) MarkingPort {
 
 // Table implements Document. Queues whose congestion points did nothing are left out.
 func (d *Marking) Table(w io.Writer) {
-	fmt.Fprintf(w, "Scheme: %s\n\n", d.Scheme)
+	fmt.Fprintf(w, "Scheme: %s\n", d.Scheme)
+	if len(d.Judged) > 0 {
+		fmt.Fprintf(w, "Priorities: %s\n", strings.Trim(fmt.Sprint(d.Judged), "[]"))
+	}
+	fmt.Fprintln(w)
 	if len(d.Params) > 0 {
 		t := newTable("Parameter", "Value", "Origin")
 		for _, p := range d.Params {
