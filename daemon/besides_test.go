@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"photon/pfc"
+	"photon/telemetry/node"
 	"photon/units"
 )
 
@@ -78,19 +79,20 @@ func TestOtherPrioritiesAreSaid(t *testing.T) {
 
 // What a switch's file says of lossy priorities, acknowledgements and CNPs meet.
 func TestWhatASwitchDoesWithLossyPriorities(t *testing.T) {
-	const alpha = "its limits of lossy priorities go by what is free of the buffer"
+	const alpha = "lossy priorities have limits by what is free of the buffer at single ports or queues"
 	const wred = "its queues of lossy priorities have WRED"
 	for _, c := range []struct {
 		port, lines string
 		want        []string
 	}{
 		{"", "", nil},
-		{"", "lossy_alpha: 0.5\n", []string{alpha}},
+		{"", "lossy_alpha: 0.5\n", nil}, // it says that by itself
 		{"", "lossy_ingress: {alpha: 0.5}\n", []string{alpha}},
 		{"lossy_ingress: {alpha: 0.5}", "", []string{alpha}},
 		{"", "queues: {6: {alpha: 2}}\n", []string{alpha}},
 		{"", "queues: {6: {wred: {kmin: 30KB, kmax: 90KB, pmax: 1}}}\n", []string{wred}},
-		{"queues: {6: {wred: {kmin: 30KB, kmax: 90KB, pmax: 1}}}", "lossy_alpha: 1\n", []string{alpha, wred}},
+		{"queues: {6: {wred: {kmin: 30KB, kmax: 90KB, pmax: 1}}}", "lossy_ingress: {alpha: 1}\n",
+			[]string{alpha, wred}},
 	} {
 		port := ""
 		if c.port != "" {
@@ -110,14 +112,35 @@ func TestWhatASwitchDoesWithLossyPriorities(t *testing.T) {
 	}
 }
 
-// An agent that repeats otherwise, or has several ports for a flow, is not what an experiment's hosts are on a testbed.
-func TestWhatAnAgentDoesBesides(t *testing.T) {
-	for lines, want := range map[string][]string{
-		"": nil, "recovery: selective\n": {"it repeats only what is lost"},
-		"recovery: selective\nentropy: packet\n": {"it repeats only what is lost", "it has UDP source ports by packet"},
+// Of a switch an experiment learns how it chooses among equal paths, and what of its buffer is shared, and how; of an
+// agent, how it repeats what is lost, and which of its packets have a source port of their own.
+func TestWhatNodesSayOfPathsAndRepeats(t *testing.T) {
+	const ports = "ports:\n- device: 0000:03:00.0\n- device: 0000:03:00.1\n"
+	for lines, want := range map[string]node.Info{
+		"": {Paths: "flow"}, "lossy_alpha: 0.5\nrouter: {paths: {by: random}}\n": {Paths: "random", LossyAlpha: 0.5},
+		"router: {paths: {by: flowlet, gap: 50us}}\n": {Paths: "flowlet after 50us"},
 	} {
-		if _, n := agentOf(t, lines); !slices.Equal(agentBesides(&n.Config), want) {
-			t.Errorf("%q: %q", lines, agentBesides(&n.Config))
+		n := (&testbedNode{d: newLinkedOf(t, ports+"buffer: 9MB\n"+lines).daemon}).Info()
+		a, b := n.Thresholds[0][3], n.Thresholds[1][3]
+		want.Shared = 9*units.MB - (a.XOFF + a.Headroom + b.XOFF + b.Headroom)
+		if n.Paths != want.Paths || n.LossyAlpha != want.LossyAlpha || n.Shared != want.Shared {
+			t.Errorf("%q: %q, %v, %v: want %+v", lines, n.Paths, n.LossyAlpha, n.Shared, want)
+		}
+	}
+	for lines, want := range map[string][2]string{
+		"":                      {"", "flow"},
+		"recovery: selective\n": {"512 under way, lost when 1 behind have come", "flow"},
+		"recovery: selective\nwindow: 8\nreorder: 4\nlow_timeout: 1ms\nentropy: packet\n": {
+			"8 under way, lost when 4 behind have come or after 1ms if no more than 3 are under way", "packet",
+		},
+		"recovery: selective\nentropy: flowlet\nflowlet_gap: 20us\n": {
+			"512 under way, lost when 1 behind have come", "flowlet after 20us",
+		},
+	} {
+		_, a := agentOf(t, lines)
+		n := node.Info{}
+		if aboutAgent(&n, &a.Config); n.Selective != want[0] || n.Entropy != want[1] {
+			t.Errorf("%q: %q, %q", lines, n.Selective, n.Entropy)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -49,26 +50,38 @@ func (t *testbedNode) Info() node.Info {
 	}
 	if t.d.sw != nil {
 		n.Scheme, n.Lossless, n.Rates, n.Thresholds = s.Scheme, s.Buffer.Lossless, t.d.ratesConfigured(), s.Buffer.Thresholds
-		n.Shapers, n.Besides = shapersOf(s.Buffer), t.d.besides(&s)
-		n.LossyQueue = s.Buffer.Tail
+		n.Shapers = shapersOf(s.Buffer)
+		n.Besides, n.Floods = t.d.besides(&s)
+		n.LossyQueue, n.LossyAlpha, n.Shared = s.Buffer.Tail, s.Buffer.Share, s.Buffer.Lossy
 		for _, limit := range s.Buffer.Limits {
 			n.LossyIngress = append(n.LossyIngress, limit.Limit)
 		}
 	} else {
-		c := &t.node.Config
-		n.Scheme, n.Lossless, n.Rates = t.node.Scheme.Name, c.Lossless, []units.Rate{c.Link.Rate}
-		n.IP, n.MAC, n.Payload, n.AckEvery = c.IP, c.MAC, units.Size(c.Payload), c.AckEvery
-		n.AckTimeout, n.NPDelay, n.PauseDelay = c.AckTimeout, c.NPDelay, c.PauseDelay
-		n.Priorities = &node.Priorities{Ack: int(c.DSCP[c.AckDSCP]), CNP: int(c.DSCP[c.ControlDSCP])}
-		n.Besides = agentBesides(c)
+		n.Scheme = t.node.Scheme.Name
+		aboutAgent(&n, &t.node.Config)
 	}
 	t.d.world.Do(func(now units.Time) {
 		n.Now = shownTime(t.d.world, now)
+		if t.d.sw != nil {
+			n.Paths = t.d.sw.Paths().String()
+		}
 		if err := t.d.node.Audit(); err != nil {
 			n.Balanced = err.Error()
 		}
 	})
 	return n
+}
+
+// aboutAgent is what an agent's configuration says of it.
+func aboutAgent(n *node.Info, c *agent.Config) {
+	n.Lossless, n.Rates = c.Lossless, []units.Rate{c.Link.Rate}
+	n.IP, n.MAC, n.Payload, n.AckEvery = c.IP, c.MAC, units.Size(c.Payload), c.AckEvery
+	n.AckTimeout, n.NPDelay, n.PauseDelay = c.AckTimeout, c.NPDelay, c.PauseDelay
+	n.Priorities = &node.Priorities{Ack: int(c.DSCP[c.AckDSCP]), CNP: int(c.DSCP[c.ControlDSCP])}
+	n.Entropy = c.Entropy.String()
+	if c.Selective != nil {
+		n.Selective = c.Selective.String()
+	}
 }
 
 // shapersOf are what shapers let leave, by port and priority.
@@ -86,8 +99,8 @@ func shapersOf(b *dataplane.BufferState) [][pfc.Classes]units.Rate {
 	return all
 }
 
-// besides is what else a switch does that those of experiments do not.
-func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
+// besides is what else a switch does that those of experiments do not, and whether it floods.
+func (d *daemon) besides(s *telemetry.Snapshot) (list []string, floods bool) {
 	if s.Buffer.Weights != [pfc.Classes]int{} {
 		list = append(list, "its priorities have weights")
 	}
@@ -97,7 +110,7 @@ func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
 	if s.Watchdog.Detect > 0 {
 		list = append(list, fmt.Sprintf("its watchdog acts on pauses of %v", s.Watchdog.Detect))
 	}
-	alpha, wred := s.Buffer.Share > 0, false
+	alpha, wred := false, false
 	for port, queues := range s.Buffer.Queues {
 		alpha = alpha || s.Buffer.Limits[port].Alpha > 0
 		for _, q := range queues {
@@ -105,7 +118,7 @@ func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
 		}
 	}
 	if alpha {
-		list = append(list, "its limits of lossy priorities go by what is free of the buffer")
+		list = append(list, "lossy priorities have limits by what is free of the buffer at single ports or queues")
 	}
 	if wred {
 		list = append(list, "its queues of lossy priorities have WRED")
@@ -118,18 +131,7 @@ func (d *daemon) besides(s *telemetry.Snapshot) (list []string) {
 	if !d.loaded.conf.ByClassSelector() {
 		list = append(list, "its DSCPs have other priorities")
 	}
-	return list
-}
-
-// agentBesides is what an agent does that the hosts of experiments on a testbed do not.
-func agentBesides(c *agent.Config) (list []string) {
-	if c.Selective != nil {
-		list = append(list, "it repeats only what is lost")
-	}
-	if c.Entropy.By != agent.PerFlow {
-		list = append(list, fmt.Sprintf("it has UDP source ports by %s", agent.EntropyKinds[c.Entropy.By]))
-	}
-	return list
+	return list, d.loaded.conf.Floods()
 }
 
 // SetScheme implements admin.TestbedNode.
@@ -139,6 +141,11 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 	chosen := config.Scheme{Name: config.Set(s.Name), Params: map[string]config.Value[string]{}}
 	for name, v := range s.Params {
 		chosen.Params[name] = config.Set(v)
+	}
+	if t.d.sw != nil {
+		for _, prio := range s.Priorities {
+			chosen.Priorities = append(chosen.Priorities, config.Set(prio))
+		}
 	}
 	if n := s.Network; n != nil {
 		if n.Line <= 0 || min(n.RTT, n.PathRTT) < 0 || n.Packet < 0 || min(n.Hops, n.LongFlows) < 0 {
@@ -235,7 +242,7 @@ func (t *testbedNode) Watch(w node.Watch) (err error) {
 			return
 		}
 		if t.d.sw != nil {
-			t.switchColumns(r)
+			t.switchColumns(r, w.Priorities)
 		} else {
 			err = t.hostColumns(r)
 		}
@@ -293,15 +300,15 @@ func (r *recording) column(read func(now units.Time) int64, format string, args 
 	r.read = append(r.read, read)
 }
 
-// switchColumns are those of lab's recorded switch.
-func (t *testbedNode) switchColumns(r *recording) {
+// switchColumns are those of lab's recorded switch, for a set of priorities; 0: the lossless ones.
+func (t *testbedNode) switchColumns(r *recording, priorities uint8) {
 	s := t.d.sw
-	lossless := s.Buffer().Lossless
+	priorities = cmp.Or(priorities, s.Buffer().Lossless)
 	for port := range s.Ports() {
 		r.column(func(units.Time) int64 { return int64(s.Sent(port)) }, "sent.%d", port)
 		r.column(func(units.Time) int64 { return int64(s.Paused(port)) }, "paused.%d", port)
 		for prio := range pfc.Classes {
-			if lossless>>prio&1 == 0 {
+			if priorities>>prio&1 == 0 {
 				continue
 			}
 			r.column(func(units.Time) int64 { return int64(s.QueueBytes(port, prio)) }, "queue.%d.%d", port, prio)

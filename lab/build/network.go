@@ -299,8 +299,8 @@ func (n *Network) addHost(e *experiment.Experiment, i int, parts scheme.Parts, k
 // DSCPOf is a DSCP that has a priority: of assured forwarding, as 26 for priority 3.
 func DSCPOf(prio int) uint8 { return uint8(prio<<3 | 2) }
 
-// alphaOf is the alpha of a port's dynamic thresholds.
-func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
+// AlphaOf is the alpha of the dynamic thresholds of a port whose link has such a rate.
+func AlphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 	a := p.Alpha.Value.V
 	if p.AlphaByRate.Value.V {
 		for ; rate > p.LinkRate.Value.V && a < 1; rate /= 2 {
@@ -308,6 +308,17 @@ func alphaOf(p *experiment.Parameters, rate units.Rate) float64 {
 		}
 	}
 	return a
+}
+
+// Headroom is what a port of a switch needs for each lossless priority, whose link to another node has a rate. The peer
+// may have so much behind what it sends that it obeys a pause later by the time that this takes.
+func Headroom(
+	p *experiment.Parameters, plan *topology.Plan, to topology.End, rate units.Rate, behind units.Time,
+) units.Size {
+	if plan.Nodes[to.Node].Host {
+		behind += p.PauseDelay.Value.V
+	}
+	return pfc.Headroom(rate, to.Link.Delay, behind, units.Size(p.LongestFrame()))
 }
 
 func (n *Network) addSwitch(
@@ -327,18 +338,13 @@ func (n *Network) addSwitch(
 		}
 	}
 	for port, end := range node.Ends {
-		response := units.Time(0)
-		if n.Plan.Nodes[end.Node].Host {
-			response = p.PauseDelay.Value.V
-		}
-		longest := units.Size(p.LongestFrame())
-		headroom := pfc.Headroom(end.Link.Rate, end.Link.Delay, response, longest)
+		headroom := Headroom(p, n.Plan, end, end.Link.Rate, 0)
 		for _, v := range n.speeds[experiment.Place{Node: i, Port: port}] {
-			headroom = max(headroom, pfc.Headroom(v.rate, end.Link.Delay, response+v.behind, longest))
+			headroom = max(headroom, Headroom(p, n.Plan, end, v.rate, v.behind))
 		}
 		c.Ports = append(c.Ports, dataplane.PortConfig{
-			MAC: topology.MAC(i, port), Link: end.Link, LossyLimit: p.LossyIngress.Value.V, Alpha: alphaOf(p, end.Link.Rate), Worker: n.worker(port),
-			Headroom: headroom,
+			MAC: topology.MAC(i, port), Link: end.Link, LossyLimit: p.LossyIngress.Value.V,
+			Alpha: AlphaOf(p, end.Link.Rate), Worker: n.worker(port), Headroom: headroom,
 		})
 	}
 	c.Static = static(n.Plan, routes, i)

@@ -28,7 +28,7 @@ type Spec struct {
 	Scheme    node.Scheme
 	// Config is the file of a node that is started here; device and delay say what
 	// its ports are.
-	Config func(device []string, admin string, delay bool, response units.Time) string
+	Config func(device []string, admin string, delay bool, response units.Time) (string, error)
 }
 
 // Running is a node at work.

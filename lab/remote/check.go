@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -37,14 +38,16 @@ func testbedPlan(e *experiment.Experiment, seed uint64) (*topology.Plan, *experi
 			return nil, nil, errors.New("a testbed's switches do not know the weights and caps of flows, which this experiment has")
 		}
 	}
-	routes := p.Routes()
 	for i := range p.Nodes {
 		if p.Nodes[i].Host {
 			continue
 		}
-		for _, to := range p.Endpoints() {
-			if ports := routes.Ports(i, to); len(ports) > 1 {
-				return nil, nil, fmt.Errorf("from %s there are %d ways to %s: a testbed's switches know one", p.Nodes[i].Name, len(ports), p.Nodes[to].Name)
+		ends := p.Nodes[i].Ends
+		for _, end := range ends {
+			a, b := build.AlphaOf(&e.Parameters, ends[0].Link.Rate), build.AlphaOf(&e.Parameters, end.Link.Rate)
+			if a != b {
+				return nil, nil, fmt.Errorf("alpha_by_rate: ports of %s have alpha %v and %v: "+
+					"switches of their own have one", p.Nodes[i].Name, a, b)
 			}
 		}
 	}
@@ -63,13 +66,6 @@ func refused(e *experiment.Experiment) error {
 		return errors.New("a testbed's links are as good as they are: impair is for one process and for virtual time")
 	case p.Credits() != nil:
 		return errors.New("credits are for the cables of one process and of virtual time: switches and agents of their own have PFC")
-	case p.Overtakes() || p.Weighted() || p.Recovery.Value.V == experiment.Selective:
-		return errors.New("paths and recovery are for one process and for virtual time: of switches and agents of their own the files say it")
-	case e.DataMask() != p.LosslessMask():
-		return errors.New("data that is not lossless is for one process and for virtual time: switches of their own have schemes for lossless priorities only")
-	case p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0:
-		return errors.New("alpha and lossy_alpha go by what is free of a buffer, which switches of their own " +
-			"size by their cards and polls: they are for one process and for virtual time")
 	case overhead.IsSet() && overhead.V != wire.Overhead:
 		return fmt.Errorf("overhead: a frame takes %d bytes more on a testbed's links, not %d", wire.Overhead, overhead.V)
 	}
@@ -113,6 +109,9 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	if b.plan.Nodes[i].Host && info.Payload != p.Payload.Value.V {
 		return fmt.Errorf("its payload is %v, the experiment's %v", info.Payload, p.Payload.Value.V)
 	}
+	if err := b.checkPaths(i, info); err != nil {
+		return err
+	}
 	if len(b.sends[i]) > 0 && p.AckEach.Value.V && info.AckEvery != 1 {
 		acknowledged := "the last packet of a flow"
 		if info.AckEvery > 0 {
@@ -126,6 +125,10 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 				info.MAC, info.IP, other.Name)
 		}
 	}
+	if info.Floods && b.plan.Loops() {
+		return errors.New("it floods, and the experiment's links form a loop, in which such frames go round for ever " +
+			"(`forwarding: {flood: false, broadcast: false, multicast: false}`)")
+	}
 	for port, end := range b.plan.Nodes[i].Ends {
 		if rate := info.Rates[n.Port[port]]; rate != end.Link.Rate {
 			return fmt.Errorf("its link to %s has %v, the experiment's %v", b.plan.Nodes[end.Node].Name, rate, end.Link.Rate)
@@ -133,7 +136,7 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 		if b.plan.Nodes[i].Host {
 			continue
 		}
-		if err := checkThresholds(p, info, n.Port[port]); err != nil {
+		if err := checkThresholds(p, info, n.Port[port], end.Link.Rate); err != nil {
 			return fmt.Errorf("port %s: %w", info.Ports[n.Port[port]], err)
 		}
 		if err := checkShapers(p, info, n.Port[port], end.Link.Rate); err != nil {
@@ -143,8 +146,28 @@ func (b *Run) checkNode(i int, n *nodecontrol.Running) error {
 	return nil
 }
 
+// checkPaths says how a node contradicts the experiment in which ways packets take, and in what is sent again: nodes
+// that run have it in their files.
+func (b *Run) checkPaths(i int, info *node.Info) error {
+	p := &b.e.Parameters
+	paths, entropy := p.Choice(0).String(), p.SourcePorts().String()
+	switch host := b.plan.Nodes[i].Host; {
+	case !host && info.Paths != paths && (p.Overtakes() || info.Paths != ""):
+		return fmt.Errorf("it chooses paths by %s, the experiment by %s (`router: {paths: ...}`)",
+			cmp.Or(info.Paths, "what it does not say"), paths)
+	case host && len(b.sends[i]) > 0 && info.Entropy != entropy && (p.Overtakes() || info.Entropy != ""):
+		return fmt.Errorf("its flows have UDP source ports by %s, the experiment's by %s (`entropy: ...`)",
+			cmp.Or(info.Entropy, "what it does not say"), entropy)
+	case host && p.Recovery.Value.V == experiment.Selective && info.Selective == "":
+		return errors.New("it goes back to a packet that is missing, the experiment repeats what is lost " +
+			"(`recovery: selective`)")
+	}
+	return nil
+}
+
 // checkThresholds says how a port of a switch pauses otherwise than the experiment's.
-func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error {
+func checkThresholds(p *experiment.Parameters, info *node.Info, port int, link units.Rate) error {
+	alpha := build.AlphaOf(p, link)
 	if port >= len(info.Thresholds) {
 		return errors.New("it does not say when it pauses: is its photon an older one?")
 	}
@@ -155,8 +178,11 @@ func checkThresholds(p *experiment.Parameters, info *node.Info, port int) error 
 			return fmt.Errorf("its XOFF is %v, the experiment's %v (`pfc: {xoff: ...}`)", is.XOFF, p.XOFF.Value.V)
 		case is.XON != p.XON.Value.V:
 			return fmt.Errorf("its XON is %v, the experiment's %v (`pfc: {xon: ...}`)", is.XON, p.XON.Value.V)
-		case is.Alpha != 0:
+		case is.Alpha != alpha && alpha == 0:
 			return fmt.Errorf("its thresholds move (alpha %v), the experiment's do not (`pfc: {alpha: 0}`)", is.Alpha)
+		case is.Alpha != alpha:
+			return fmt.Errorf("its thresholds move by alpha %v, the experiment's by %v (`pfc: {alpha: %v}`)",
+				is.Alpha, alpha, alpha)
 		}
 	}
 	return nil

@@ -36,13 +36,14 @@ var otherwise = map[string]string{
 	"credit_update": "2KB\n  lane_buffer: 16KB\n  flow_control: credits",
 	"np_delay":      "1us", "pause_delay": "2us", "start_phase": "1ms", "alpha": "0.125",
 	"alpha_by_rate": "true\n  alpha: 0.125\n  trunk_rate: 40Mbps", "ack_each": "true", "ack_priority": "5",
-	"paths": "round_robin", "flowlet_gap": "50us\n  paths: flowlet", "entropy": "packet", "path_weights": "capacity",
+	"paths": "round_robin", "flowlet_gap": "50us\n  paths: flowlet", "entropy": "packet",
 	"recovery": "selective", "window": "8\n  recovery: selective", "reorder": "2\n  recovery: selective",
 	"ack_timeout": "50ms", "low_timeout": "1ms\n  recovery: selective", "low_packets": "2\n  low_timeout: 1ms\n  recovery: selective",
 }
 
-// Without events and without flows that wait, which testbeds refuse, these change nothing.
-var idle = []string{"signal_delay", "convergence"}
+// Without events and without flows that wait, which testbeds refuse, and where one way leads to each host, these change
+// nothing (ways: TestWaysOfATestbed).
+var idle = []string{"signal_delay", "convergence", "path_weights"}
 
 // everywhere is what a testbed makes of an experiment: the files of all its nodes, and the starts of its flows.
 func everywhere(t *testing.T, text string) (string, error) {
@@ -58,13 +59,22 @@ func everywhere(t *testing.T, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, all := &Run{e: e, plan: p, all: flows, flows: flows.List()}, ""
+	b, all := newRun(e, p, flows), ""
 	for i, node := range p.Nodes {
-		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
+		known := e.Known(p, flows, 0)
+		s, err := schemeIn(e.Schemes[0], known)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all += b.config(i, s, make([]string, len(node.Ends)), "", false, units.Millisecond)
+		devices := make([]string, len(node.Ends))
+		for k := range devices {
+			devices[k] = fmt.Sprintf("net_ring%d", k)
+		}
+		text, err := b.config(i, known, s, devices, "/tmp/admin", false, units.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += text
 	}
 	for _, f := range flows.All() {
 		all += f.Start.String() + "\n"
@@ -328,9 +338,10 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &Run{e: e, plan: p, all: flows, flows: flows.List()}
+	b := newRun(e, p, flows)
 	for i, n := range p.Nodes {
-		s, err := schemeIn(e.Schemes[0], e.Known(p, flows, 0))
+		known := e.Known(p, flows, 0)
+		s, err := schemeIn(e.Schemes[0], known)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +349,10 @@ func TestFilesOfNodesAreConfigurations(t *testing.T) {
 		for k := range devices {
 			devices[k] = fmt.Sprintf("net_ring%d", k)
 		}
-		text := b.config(i, s, devices, filepath.Join(t.TempDir(), "admin"), false, units.Millisecond)
+		text, err := b.config(i, known, s, devices, filepath.Join(t.TempDir(), "admin"), false, units.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

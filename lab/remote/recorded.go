@@ -34,7 +34,9 @@ func Recorded(
 		if plan.Nodes[i].Host {
 			n.Hosts[i] = &recordedHost{columns: columns, flows: map[[2]uint32]int{}}
 		} else {
-			n.Switches[i] = &recordedSwitch{columns: columns, port: ports[i], lossless: n.Lossless, after: after[i].Stats}
+			n.Switches[i] = &recordedSwitch{
+				columns: columns, port: ports[i], lossless: n.Lossless, data: n.Data, after: after[i].Stats,
+			}
 		}
 	}
 	sent, of := map[int]int{}, map[int][]int{} // by sender
@@ -165,6 +167,7 @@ type recordedSwitch struct {
 	columns
 	port     []int // of the switch, by the plan's
 	lossless uint8
+	data     uint8 // priorities of which samples were taken
 	after    fabric.Stats
 }
 
@@ -221,9 +224,9 @@ func (s *recordedSwitch) StaysStopped(_, prio int, silent func(port int) bool) b
 	return false
 }
 
-// Discarded is, of lossy priorities, of which no samples are taken, what the switch counted in all since the run began.
+// Discarded is, of priorities of which no samples are taken, what the switch counted in all since the run began.
 func (s *recordedSwitch) Discarded(port, prio int) (sum uint64) {
-	if s.lossless>>prio&1 == 0 {
+	if s.data>>prio&1 == 0 {
 		for _, why := range noRoom {
 			sum += s.after.Ports[s.port[port]].Discards[why][prio]
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"photon/lab/build"
@@ -23,7 +25,7 @@ func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed,
 	if err != nil {
 		return nil, err
 	}
-	b := &Run{e: e, plan: p, all: all, flows: all.List(), sends: map[int][]int{}, drainTime: drainTime}
+	b := newRun(e, p, all)
 	if err := b.start(ctx, t, use, seed); err != nil {
 		if why := b.Stop(); why != nil {
 			err = fmt.Errorf("%w; %w", err, why)
@@ -31,6 +33,13 @@ func Start(ctx context.Context, e *experiment.Experiment, t nodecontrol.Testbed,
 		return nil, err
 	}
 	return b, nil
+}
+
+func newRun(e *experiment.Experiment, p *topology.Plan, all *experiment.FlowList) *Run {
+	return &Run{
+		e: e, plan: p, routes: p.RoutesOver(nil, e.Parameters.Weighted()), all: all, flows: all.List(),
+		sends: map[int][]int{}, drainTime: drainTime,
+	}
 }
 
 // Stop disconnects from the nodes, and returns the first error.
@@ -60,16 +69,17 @@ func (b *Run) Late() units.Time { return b.late }
 
 // Run is a run on a testbed.
 type Run struct {
-	e     *experiment.Experiment
-	plan  *topology.Plan
-	all   *experiment.FlowList
-	flows []experiment.Flow      // of all, by their numbers
-	nodes []*nodecontrol.Running // by node of the plan
-	sends map[int][]int          // flows of a host that sends, in the order of its numbers
-	first []uint64               // by node: number of the first of them
-	begin units.Time             // this machine's
-	skew  units.Time
-	late  units.Time // by how much a node took a sample after its time, at most
+	e      *experiment.Experiment
+	plan   *topology.Plan
+	routes *topology.Routes
+	all    *experiment.FlowList
+	flows  []experiment.Flow      // of all, by their numbers
+	nodes  []*nodecontrol.Running // by node of the plan
+	sends  map[int][]int          // flows of a host that sends, in the order of its numbers
+	first  []uint64               // by node: number of the first of them
+	begin  units.Time             // this machine's
+	skew   units.Time
+	late   units.Time // by how much a node took a sample after its time, at most
 
 	network       *build.Network
 	unbalanced    string
@@ -97,9 +107,12 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 			return err
 		}
 		w := specOf(b.plan, i)
+		if data := b.e.DataMask(); data != b.e.Parameters.LosslessMask() && w.Switch {
+			s.Priorities = prioritiesOf(data)
+		}
 		w.Scheme = s
-		w.Config = func(device []string, admin string, delay bool, response units.Time) string {
-			return b.config(i, s, device, admin, delay, response)
+		w.Config = func(device []string, admin string, delay bool, response units.Time) (string, error) {
+			return b.config(i, known, s, device, admin, delay, response)
 		}
 		n, err := t.Start(ctx, w)
 		if err != nil {
@@ -115,6 +128,8 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		}
 		b.noteTimes(i, n)
 		b.noteLossy(i, n)
+		b.noteShared(i, n)
+		b.noteRecovery(i, known, n)
 		for _, besides := range n.Info.Besides {
 			b.notes = append(b.notes, fmt.Sprintf("%s: %s, unlike the experiment's", n.Name, besides))
 		}
@@ -193,6 +208,36 @@ func (b *Run) noteLossy(i int, n *nodecontrol.Running) {
 	}
 }
 
+// noteShared remarks that other limits of a switch by what is free of its buffer are not the experiment's.
+func (b *Run) noteShared(i int, n *nodecontrol.Running) {
+	p, info := &b.e.Parameters, &n.Info
+	remark := func(format string, is, want any) {
+		b.notes = append(b.notes, fmt.Sprintf("%s: "+format, n.Name, is, want))
+	}
+	if b.plan.Nodes[i].Host {
+		return
+	}
+	if want := p.LossyAlpha.Value.V; info.LossyAlpha != want {
+		remark("its lossy_alpha is %v, the experiment's %v", info.LossyAlpha, want)
+	}
+	if want := b.shared(i); info.Shared != want && (p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0) {
+		remark("%v of its buffer are shared, by which alpha goes, in the experiment %v", info.Shared, want)
+	}
+}
+
+// noteRecovery remarks that an agent repeats what is lost otherwise than the experiment's hosts.
+func (b *Run) noteRecovery(i int, known scheme.Network, n *nodecontrol.Running) {
+	want := ""
+	if r := b.e.Parameters.Repeats(known); r != nil {
+		want = r.String()
+	}
+	if is := n.Info.Selective; b.plan.Nodes[i].Host && is != want {
+		again := func(text string) string { return cmp.Or(text, "all from the first that is missing on") }
+		b.notes = append(b.notes, fmt.Sprintf("%s: it sends packets again so: %s; the experiment's hosts so: %s",
+			n.Name, again(is), again(want)))
+	}
+}
+
 // limitText is a limit; 0: there is none.
 func limitText(limit units.Size) string {
 	if limit == 0 {
@@ -223,7 +268,6 @@ func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, er
 
 // awaitLearning waits until every switch has learned every host's port.
 func (b *Run) awaitLearning(ctx context.Context) error {
-	routes := b.plan.Routes()
 	for i, n := range b.nodes {
 		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
 			where, err := n.HostPorts(ctx)
@@ -232,14 +276,14 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 			}
 			missing := ""
 			for _, to := range b.plan.Endpoints() {
-				ports := routes.Ports(i, to)
+				ports := b.routes.Ports(i, to)
 				if len(ports) == 0 {
 					continue
 				}
 				at, there := where[b.nodes[to].Info.MAC.String()]
-				if want := n.Info.Ports[n.Port[ports[0]]]; !there {
+				if want := b.names(n, ports); !there {
 					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, b.plan.Nodes[to].Name)
-				} else if at != want {
+				} else if sorted(at) != want {
 					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?", n.Name, b.plan.Nodes[to].Name, at, want)
 				}
 			}
@@ -257,6 +301,20 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// names are ports of a node by the plan's, with commas between, in the order of their names.
+func (b *Run) names(n *nodecontrol.Running, ports []uint16) string {
+	var names []string
+	for _, port := range ports {
+		names = append(names, n.Info.Ports[n.Port[port]])
+	}
+	return sorted(strings.Join(names, ","))
+}
+
+// sorted are names with commas between, in order.
+func sorted(names string) string {
+	return strings.Join(slices.Sorted(strings.SplitSeq(names, ",")), ",")
 }
 
 // startLead is the time from the first node's request until flows start. Each node gets two requests, which take their time:
@@ -336,6 +394,9 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 	samples := int(b.e.Duration / b.e.Measure.Sample)
 	for i, n := range b.nodes {
 		w := node.Watch{From: n.At(b.begin), Every: b.e.Measure.Sample, Samples: samples, Received: received[i]}
+		if n.Scheme.Priorities != nil {
+			w.Priorities = b.e.DataMask()
+		}
 		for k := range b.sends[i] {
 			w.Flows = append(w.Flows, b.first[i]+uint64(k))
 		}

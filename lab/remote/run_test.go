@@ -90,13 +90,13 @@ func (b *bed) Start(_ context.Context, w nodecontrol.Spec) (*nodecontrol.Running
 	f.info.Stats.Ports = make([]fabric.PortStats, 3)
 	r := &nodecontrol.Running{Control: f, Spec: w}
 	if !w.Switch {
-		i := int(w.Name[1] - '0')
+		i := int(w.Name[len(w.Name)-1] - '0')
 		f.info.IP, f.info.MAC = topology.IP(i), topology.MAC(i, 0)
 	}
 	for i, n := range w.Neighbour {
 		f.info.Ports, f.info.Rates = append(f.info.Ports, "to"+n), append(f.info.Rates, 20*units.Mbps)
 		r.Port = append(r.Port, i)
-		f.ports[topology.MAC(int(n[1]-'0'), 0).String()] = "to" + n
+		f.ports[topology.MAC(int(n[len(n)-1]-'0'), 0).String()] = "to" + n
 	}
 	if b.set != nil {
 		b.set(w.Name, f)

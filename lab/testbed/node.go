@@ -196,7 +196,10 @@ func (t *Testbed) startChild(ctx context.Context, n *Node, r *running) (err erro
 		return err
 	}
 	file, socket := filepath.Join(r.dir, r.Name+".yaml"), filepath.Join(r.dir, "admin.sock")
-	text := r.Config(devices, socket, n.Delay, t.Response.Or(100*units.Microsecond))
+	text, err := r.Config(devices, socket, n.Delay, t.Response.Or(100*units.Microsecond))
+	if err != nil {
+		return err
+	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}

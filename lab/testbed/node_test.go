@@ -79,7 +79,7 @@ func start(file func(socket string) string) (*nodecontrol.Running, error) {
 	bed := &Testbed{Nodes: map[string]*Node{"H0": {Port: config.Set("net_af_packet0,iface=eth0")}}}
 	return bed.Start(context.Background(), nodecontrol.Spec{
 		Name: "H0", Neighbour: []string{"S0"},
-		Config: func(_ []string, admin string, _ bool, _ units.Time) string { return file(admin) },
+		Config: func(_ []string, admin string, _ bool, _ units.Time) (string, error) { return file(admin), nil },
 	})
 }
 

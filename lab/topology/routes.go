@@ -65,6 +65,31 @@ func (p *Plan) RoutesOver(down Down, weighted bool) *Routes {
 	return r
 }
 
+// Loops reports whether links between switches form a loop, in which a frame for all of them would go round.
+func (p *Plan) Loops() bool {
+	part := make([]int, len(p.Nodes)) // by node, another that it is connected with, or itself
+	for i := range part {
+		part[i] = i
+	}
+	first := func(i int) int {
+		for part[i] != i {
+			i = part[i]
+		}
+		return i
+	}
+	for _, c := range p.Cables {
+		if p.Nodes[c.A].Host || p.Nodes[c.B].Host {
+			continue
+		}
+		a, b := first(c.A), first(c.B)
+		if a == b {
+			return true
+		}
+		part[b] = a
+	}
+	return false
+}
+
 // onlyEnd is where a host's only link goes, if that is to a switch, and up.
 func (p *Plan) onlyEnd(host int, down Down) (e End, ok bool) {
 	ends := p.Nodes[host].Ends

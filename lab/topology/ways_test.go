@@ -101,3 +101,47 @@ func TestWaysOfARegularNetwork(t *testing.T) {
 		}
 	}
 }
+
+// Links form a loop if there are more of them than it takes to connect the switches that are connected.
+func TestLoops(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := New()
+		n := rapid.IntRange(1, 6).Draw(t, "switches")
+		for i := range n {
+			p.Switch("x", "S%d", i)
+		}
+		for i := range rapid.IntRange(0, 3).Draw(t, "hosts") { // their links are no part of a loop
+			h := p.Host("H%d", i)
+			p.Connect(h, rapid.IntRange(0, n-1).Draw(t, "at"), fabric.Link{Rate: units.Gbps})
+		}
+		links, near := 0, make([][]bool, n)
+		for i := range near {
+			near[i] = make([]bool, n)
+			near[i][i] = true
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "links") {
+			i, j := rapid.IntRange(0, n-1).Draw(t, "i"), rapid.IntRange(0, n-1).Draw(t, "j")
+			if i != j {
+				p.Connect(i, j, fabric.Link{Rate: units.Gbps})
+				near[i][j], near[j][i] = true, true
+				links++
+			}
+		}
+		for k := range n { // Warshall
+			for i := range n {
+				for j := range n {
+					near[i][j] = near[i][j] || near[i][k] && near[k][j]
+				}
+			}
+		}
+		islands := 0
+		for i := range n {
+			if slices.Index(near[i], true) == i { // the first of those that are connected
+				islands++
+			}
+		}
+		if got, want := p.Loops(), links > n-islands; got != want {
+			t.Fatalf("%d switches, %d links, %d islands: loops %v", n, links, islands, got)
+		}
+	})
+}

@@ -31,6 +31,18 @@ type Info struct {
 	// what lossy frames that came through a port may have of the buffer, by port; 0: there is no limit.
 	LossyQueue   units.Size   `json:"lossy_queue,omitempty"`
 	LossyIngress []units.Size `json:"lossy_ingress,omitempty"`
+	// LossyAlpha bounds such a queue by this part of what is free of the buffer, too; 0: no such limit. Shared is the
+	// buffer of a switch that is set aside for nothing.
+	LossyAlpha float64    `json:"lossy_alpha,omitempty"`
+	Shared     units.Size `json:"shared,omitempty"`
+	// Floods says that a switch sends some frames to all ports: where links form a loop these go round for ever.
+	Floods bool `json:"floods,omitempty"`
+	// Paths is how a switch chooses among ports of equal cost; empty: it does not say.
+	Paths string `json:"paths,omitempty"`
+	// Selective is how an agent repeats what is lost, in words; empty: it goes back to it. Entropy is what of its flows
+	// has a UDP source port of its own; empty: it does not say.
+	Selective string `json:"selective,omitempty"`
+	Entropy   string `json:"entropy,omitempty"`
 	// Thresholds are those of a switch, by port, of its lossless priorities.
 	Thresholds [][pfc.Classes]pfc.Thresholds `json:"thresholds,omitempty"`
 	// Shapers say what shapers of a switch let leave at most, by port and priority: 0 is what the link takes.
@@ -52,9 +64,12 @@ type Priorities struct {
 
 // Scheme is the scheme that a node is to have.
 type Scheme struct {
-	Name    string            `json:"name"`
-	Params  map[string]string `json:"params"`
-	Network *Network          `json:"network,omitempty"` // nil: nothing is known of it but the node's own links
+	Name   string            `json:"name"`
+	Params map[string]string `json:"params"`
+	// Priorities, of switches, are those that have it; nil: the lossless ones.
+	Priorities []int `json:"priorities,omitempty"`
+
+	Network *Network `json:"network,omitempty"` // nil: nothing is known of it but the node's own links
 }
 
 // Network is what the scheme may know of the experiment's network, as in virtual time (scheme.Network, which says
@@ -77,6 +92,8 @@ type Watch struct {
 	Samples  int        `json:"samples"`
 	Flows    []uint64   `json:"flows"`    // of an agent: those it sends, by number
 	Received []PeerFlow `json:"received"` // of an agent: those it receives
+	// Priorities, of a switch, are the set that it records; 0: the lossless ones.
+	Priorities uint8 `json:"priorities,omitempty"`
 }
 
 // PeerFlow is a flow as its receiver knows it.
