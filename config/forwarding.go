@@ -217,10 +217,10 @@ func (s StormControl) where() int {
 	return 0
 }
 
-// Floods reports whether any frames go to all ports.
+// Floods reports whether any frames go to all ports. With VLANs none do: to all of a VLAN.
 func (c *Switch) Floods() bool {
 	l := &c.Learning
-	return l.Flood.Or(true) || l.Broad.Or(true) || l.Multi.Or(true)
+	return len(c.VLANs) == 0 && (l.Flood.Or(true) || l.Broad.Or(true) || l.Multi.Or(true))
 }
 
 // number reads a port or a VLAN.

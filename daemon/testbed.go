@@ -58,6 +58,9 @@ func (t *testbedNode) Info() node.Info {
 		}
 	} else {
 		n.Scheme = t.node.Scheme.Name
+		if g := &t.node.Gateway; g.MAC.IsSet() {
+			n.Gateway = &node.Gateway{MAC: g.MAC.V, Network: g.Network.V.Prefix}
+		}
 		aboutAgent(&n, &t.node.Config)
 	}
 	t.d.world.Do(func(now units.Time) {

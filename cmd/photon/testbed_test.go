@@ -174,33 +174,39 @@ func sshd(t *testing.T) (config string) {
 	return config
 }
 
-// The nodes run already, in their namespaces, and are reached by their sockets:
-// the switch and one agent through ssh, as those of other machines are.
+// The nodes run already, in their namespaces, and are reached by their sockets: the switch and one agent through ssh, as
+// those of other machines are. One host is in another network, to which the switch routes.
 func TestTestbedThroughSSH(t *testing.T) {
 	sw, hosts := star(t)
 	config := sshd(t)
 	dir := t.TempDir()
-	begin := func(n *testnet.Namespace, name, command, text string) (socket string) {
+	begin := func(n *testnet.Namespace, name, command, text string) (socket string, p *process) {
 		socket = filepath.Join(t.TempDir(), name+".sock")
 		file := filepath.Join(dir, name+".yaml")
 		if err := os.WriteFile(file, []byte("name: "+name+"\nadmin: "+socket+"\n"+text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		start(t, n, command, "-c", file)
-		return socket
+		return socket, start(t, n, command, "-c", file)
 	}
 	ports := ""
 	for i := range hosts {
 		ports += fmt.Sprintf("  - {device: \"net_af_packet%d,iface=sw%d\", rate: 20Mbps}\n", i, i)
 	}
-	at := begin(sw, "S0", "switch", "pfc: {xoff: 16KB, xon: 12KB, response: 20ms}\nscheme: {name: pcn}\nports:\n"+ports)
+	at, router := begin(sw, "S0", "switch", "pfc: {xoff: 16KB, xon: 12KB, response: 20ms}\nscheme: {name: pcn}\n"+
+		"router: {mac: '02:00:00:00:aa:aa'}\nroutes:\n"+
+		"- {prefix: 10.9.1.0/24, via: [{port: 2, mac: '02:00:0a:09:01:03'}]}\n"+
+		"- {prefix: 10.9.0.1/32, via: [{port: 0, mac: '02:00:0a:09:00:01'}]}\n"+
+		"- {prefix: 10.9.0.2/32, via: [{port: 1, mac: '02:00:0a:09:00:02'}]}\nports:\n"+ports)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf("ssh: [ssh, -F, %q, -o, BatchMode=yes]\nphoton: %q\nnodes:\n  S0: {ssh: bed, socket: %q, links: {H0: sw0, H1: sw1, H2: sw2}}\n", config, self, at)
 	for i, h := range hosts {
-		at := begin(h, fmt.Sprintf("h%d", i), "agent", fmt.Sprintf("ip: 10.9.0.%d\nport: {device: \"net_af_packet0,iface=eth0\", rate: 20Mbps}\n", i+1))
+		net := fmt.Sprintf("10.9.%d.", i/2)
+		at, _ := begin(h, fmt.Sprintf("h%d", i), "agent", fmt.Sprintf("ip: %s%d\n"+
+			"gateway: {mac: '02:00:00:00:aa:aa', network: %s0/24}\n"+
+			"port: {device: \"net_af_packet0,iface=eth0\", rate: 20Mbps}\n", net, i+1, net))
 		how := fmt.Sprintf("socket: %q", at)
 		if i == 0 {
 			how = "ssh: bed, " + how
@@ -213,4 +219,6 @@ func TestTestbedThroughSSH(t *testing.T) {
 	}
 	t.Setenv(beMain, "1") // for the photon that ssh starts
 	onTestbed(t, file)
+	atLeast(t, router.metrics(), 100, "photon_port_routed_packets_total", `port="sw0"`)
+	atLeast(t, router.metrics(), 100, "photon_port_routed_packets_total", `port="sw1"`)
 }

@@ -45,7 +45,8 @@ type Control interface {
 	Node(ctx context.Context) (node.Info, error)
 	// SetScheme gives a node its scheme, and tells it of the experiment's network.
 	SetScheme(ctx context.Context, s node.Scheme) error
-	// HostPorts asks a switch for the port, or the ports with commas between, behind each address.
+	// HostPorts asks a switch for the port, or the ports with commas between, behind each Ethernet address, and behind
+	// each prefix to which it routes.
 	HostPorts(ctx context.Context) (map[string]string, error)
 	// OrderFlows has an agent send flows.
 	OrderFlows(ctx context.Context, o node.FlowOrders) (node.FlowsOrdered, error)

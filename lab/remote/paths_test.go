@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"photon/sim"
 	"photon/telemetry/node"
 	"photon/units"
+	"photon/wire"
 )
 
 // unevenText has two ways between its hosts, one of which carries twice as much, and data that is lossy.
@@ -285,5 +287,44 @@ func as(run *Run, i int, f *fake) {
 		}
 		slices.Reverse(names) // a file may have them in another order
 		f.ports[topology.MAC(to, 0).String()] = strings.Join(names, ",")
+	}
+}
+
+// An agent sends to its router what leaves its network; and a host is behind the port where its Ethernet address is, or
+// else behind those to which the longest prefix leads.
+func TestHostsBehindRouters(t *testing.T) {
+	network := netip.MustParsePrefix("10.1.0.0/16")
+	from := &node.Info{Gateway: &node.Gateway{MAC: 0x02_00_00_00_aa_aa, Network: network}}
+	where := map[string]string{
+		"02:00:00:00:00:01": "a", "10.2.0.0/16": "b", "10.2.3.0/24": "c,d", "0.0.0.0/0": "e", "fd00::/8": "f",
+	}
+	for _, c := range []struct {
+		mac       wire.MAC
+		ip, ports string
+		routed    bool
+	}{
+		{0x02_00_00_00_00_01, "10.1.9.9", "a", false}, {0x02_00_00_00_00_01, "10.2.9.9", "a", true},
+		{0x02_00_00_00_00_02, "10.2.9.9", "b", true}, {0x02_00_00_00_00_02, "10.2.3.9", "c,d", true},
+		{0x02_00_00_00_00_02, "10.9.3.9", "e", true}, {0x02_00_00_00_00_02, "fd00::9", "f", true},
+		{0x02_00_00_00_00_02, "fe80::9", "", true},
+	} {
+		ip, err := wire.ParseIP(c.ip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := &node.Info{MAC: c.mac, IP: ip}
+		if got, there := whereIs(to, where); got != c.ports || there != (c.ports != "") {
+			t.Errorf("%s is behind %q", c.ip, got)
+		}
+		want := c.mac
+		if c.routed {
+			want = from.Gateway.MAC
+		}
+		if got := nextHop(from, to); got != want {
+			t.Errorf("what is for %s goes to %v", c.ip, got)
+		}
+		if got := nextHop(&node.Info{}, to); got != c.mac {
+			t.Errorf("without a router what is for %s goes to %v", c.ip, got)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"photon/scheme"
 	"photon/telemetry/node"
 	"photon/units"
+	"photon/wire"
 )
 
 // Start starts or reaches every node of an experiment, and sets its scheme. Stop disconnects from them.
@@ -280,7 +282,7 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 				if len(ports) == 0 {
 					continue
 				}
-				at, there := where[b.nodes[to].Info.MAC.String()]
+				at, there := whereIs(&b.nodes[to].Info, where)
 				if want := b.names(n, ports); !there {
 					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, b.plan.Nodes[to].Name)
 				} else if sorted(at) != want {
@@ -301,6 +303,29 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// nextHop is the Ethernet address to which an agent sends what is for another: that agent's, or its router's.
+func nextHop(from, to *node.Info) wire.MAC {
+	if g := from.Gateway; g != nil && !g.Network.Contains(to.IP.Addr()) {
+		return g.MAC
+	}
+	return to.MAC
+}
+
+// whereIs are the ports of a switch behind which a host is, by its Ethernet address, or else by the longest prefix.
+func whereIs(host *node.Info, where map[string]string) (ports string, there bool) {
+	if ports, there = where[host.MAC.String()]; there {
+		return ports, true
+	}
+	longest := -1
+	for key, behind := range where {
+		p, err := netip.ParsePrefix(key)
+		if err == nil && p.Contains(host.IP.Addr()) && p.Bits() > longest {
+			longest, ports = p.Bits(), behind
+		}
+	}
+	return ports, longest >= 0
 }
 
 // names are ports of a node by the plan's, with commas between, in the order of their names.
@@ -379,7 +404,7 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 			// A flow that starts after its end sends nothing, and an agent would refuse it: it has its place in the order.
 			stop = max(stop, f.Start+1)
 			request.Flows = append(request.Flows, node.FlowOrder{
-				Group: f.Group, To: to.IP, ToMAC: to.MAC, QP: pair,
+				Group: f.Group, To: to.IP, ToMAC: nextHop(&n.Info, to), QP: pair,
 				DSCP: cmp.Or(f.DSCP, build.DSCPOf(b.e.Parameters.Priority.Value.V)),
 				Size: f.Size, Start: f.Start, Stop: stop, Limit: f.Rate, Begin: f.Begin, Shared: f.Shared,
 			})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -265,19 +266,40 @@ func (r *running) Drift(ctx context.Context) (units.Time, error) {
 
 // HostPorts implements nodecontrol.Control.
 func (r *running) HostPorts(ctx context.Context) (map[string]string, error) {
-	topic, err := show.FindTopic("fdb")
-	if err != nil {
-		return nil, err
+	var documents []show.Document
+	for _, name := range []string{"fdb", "neighbours", "routes"} {
+		topic, err := show.FindTopic(name)
+		if err != nil {
+			return nil, err
+		}
+		d, _, err := r.Show(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d)
 	}
-	d, _, err := r.Show(ctx, topic)
-	if err != nil {
-		return nil, err
-	}
-	where := map[string]string{}
-	for _, entry := range d.(*show.FDB).Entries {
+	return hostPorts(documents[0].(*show.FDB), documents[1].(*show.Neighbours), documents[2].(*show.Routes)), nil
+}
+
+// hostPorts are the ports behind addresses, and those of a route's next hops as often as each is chosen. One that may be
+// at any port of its VLAN is where its Ethernet address is.
+func hostPorts(addresses *show.FDB, neighbours *show.Neighbours, routes *show.Routes) map[string]string {
+	where, asked := map[string]string{}, map[string]string{}
+	for _, entry := range addresses.Entries {
 		where[entry.MAC] = strings.Join(entry.Ports, ",")
 	}
-	return where, nil
+	for _, n := range neighbours.Neighbours {
+		asked[n.Address] = n.MAC
+	}
+	for _, route := range routes.Routes {
+		var ports []string
+		for _, via := range route.Via {
+			port := cmp.Or(via.Port, where[cmp.Or(via.MAC, asked[via.Address])])
+			ports = append(ports, slices.Repeat([]string{port}, via.Weight)...)
+		}
+		where[route.Prefix] = strings.Join(ports, ",")
+	}
+	return where
 }
 
 // Flows implements nodecontrol.Control.

@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"photon/lab/nodecontrol"
 	"photon/telemetry/admin"
 	"photon/telemetry/node"
+	"photon/telemetry/show"
 	"photon/units"
 )
 
@@ -197,5 +199,29 @@ func TestNodeIsKilled(t *testing.T) {
 	}
 	if err := n.Stop(); err == nil || err.Error() != "H0: signal 9 (killed)" {
 		t.Error(err)
+	}
+}
+
+// Behind an address are the ports at which the switch knows it; behind a prefix those of the next hops, as often as each
+// is chosen, of which some are only asked for.
+func TestHostPorts(t *testing.T) {
+	addresses := &show.FDB{Entries: []show.FDBEntry{
+		{MAC: "02:00:00:00:00:01", Ports: []string{"a"}}, {MAC: "02:00:00:00:00:02", Ports: []string{"b", "c"}},
+	}}
+	neighbours := &show.Neighbours{Neighbours: []show.Neighbour{
+		{Address: "10.0.0.9", MAC: "02:00:00:00:00:01"}, {Address: "10.0.0.10"},
+	}}
+	routes := &show.Routes{Routes: []show.Route{
+		{Prefix: "10.1.0.0/16", Via: []show.RouteVia{{MAC: "02:00:00:00:00:07", Port: "d", Weight: 2}, {Port: "e", Weight: 1}}},
+		{Prefix: "10.2.0.0/16", Via: []show.RouteVia{{Address: "10.0.0.9", Weight: 1}}},
+		{Prefix: "10.3.0.0/16", Via: []show.RouteVia{{Address: "10.0.0.10", Weight: 1}}},
+		{Prefix: "10.4.0.0/16", Action: "prohibit"},
+	}}
+	want := map[string]string{
+		"02:00:00:00:00:01": "a", "02:00:00:00:00:02": "b,c",
+		"10.1.0.0/16": "d,d,e", "10.2.0.0/16": "a", "10.3.0.0/16": "", "10.4.0.0/16": "",
+	}
+	if got := hostPorts(addresses, neighbours, routes); !maps.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }

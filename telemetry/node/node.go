@@ -4,6 +4,8 @@
 package node
 
 import (
+	"net/netip"
+
 	"photon/fabric"
 	"photon/pfc"
 	"photon/units"
@@ -15,12 +17,14 @@ type Info struct {
 	Name     string       `json:"name"`
 	Switch   bool         `json:"switch"`
 	Ports    []string     `json:"ports"`
-	Rates    []units.Rate `json:"rates"`               // of the links, by port
-	Lossless uint8        `json:"lossless"`            // set of priorities
-	IP       wire.IP      `json:"ip,omitempty"`        // of an agent
-	MAC      wire.MAC     `json:"mac,omitempty"`       // of an agent
-	Payload  units.Size   `json:"payload,omitempty"`   // of an agent's full packet
-	AckEvery int          `json:"ack_every,omitempty"` // one packet in so many of an agent asks for an acknowledgement; 0: the last of a flow alone
+	Rates    []units.Rate `json:"rates"`        // of the links, by port
+	Lossless uint8        `json:"lossless"`     // set of priorities
+	IP       wire.IP      `json:"ip,omitempty"` // of an agent
+	// Gateway is the router of an agent, to which packets go that leave its Network; nil: it has none.
+	Gateway  *Gateway   `json:"gateway,omitempty"`
+	MAC      wire.MAC   `json:"mac,omitempty"`       // of an agent
+	Payload  units.Size `json:"payload,omitempty"`   // of an agent's full packet
+	AckEvery int        `json:"ack_every,omitempty"` // one packet in so many of an agent asks for an acknowledgement; 0: the last of a flow alone
 	// Times are an agent's, as its file says.
 	AckTimeout units.Time `json:"ack_timeout,omitempty"`
 	NPDelay    units.Time `json:"np_delay,omitempty"`
@@ -54,6 +58,12 @@ type Info struct {
 	Balanced string       `json:"unbalanced"` // what is wrong in its audit; empty: nothing
 	Missed   uint64       `json:"missed"`     // frames that its devices and the kernel dropped
 	Stats    fabric.Stats `json:"stats"`
+}
+
+// Gateway is a router.
+type Gateway struct {
+	MAC     wire.MAC     `json:"mac"`
+	Network netip.Prefix `json:"network"` // what is not behind it
 }
 
 // Priorities are those of what an agent sends besides data: 0 to 7.
