@@ -174,8 +174,8 @@ func sshd(t *testing.T) (config string) {
 	return config
 }
 
-// The nodes run already, in their namespaces, and are reached by their sockets: the switch and one agent through ssh, as
-// those of other machines are. One host is in another network, to which the switch routes.
+// The nodes run already, in their namespaces, and are reached by their sockets: the switch and one agent through ssh,
+// as those of other machines are. One host is in another network, to which the switch routes.
 func TestTestbedThroughSSH(t *testing.T) {
 	sw, hosts := star(t)
 	config := sshd(t)

@@ -202,8 +202,8 @@ func TestNodeIsKilled(t *testing.T) {
 	}
 }
 
-// Behind an address are the ports at which the switch knows it; behind a prefix those of the next hops, as often as each
-// is chosen, of which some are only asked for.
+// Behind an address are the ports at which the switch knows it; behind a prefix those of the next hops, as often as
+// each is chosen, of which some are only asked for.
 func TestHostPorts(t *testing.T) {
 	addresses := &show.FDB{Entries: []show.FDBEntry{
 		{MAC: "02:00:00:00:00:01", Ports: []string{"a"}}, {MAC: "02:00:00:00:00:02", Ports: []string{"b", "c"}},
@@ -212,7 +212,9 @@ func TestHostPorts(t *testing.T) {
 		{Address: "10.0.0.9", MAC: "02:00:00:00:00:01"}, {Address: "10.0.0.10"},
 	}}
 	routes := &show.Routes{Routes: []show.Route{
-		{Prefix: "10.1.0.0/16", Via: []show.RouteVia{{MAC: "02:00:00:00:00:07", Port: "d", Weight: 2}, {Port: "e", Weight: 1}}},
+		{Prefix: "10.1.0.0/16", Via: []show.RouteVia{
+			{MAC: "02:00:00:00:00:07", Port: "d", Weight: 2}, {Port: "e", Weight: 1},
+		}},
 		{Prefix: "10.2.0.0/16", Via: []show.RouteVia{{Address: "10.0.0.9", Weight: 1}}},
 		{Prefix: "10.3.0.0/16", Via: []show.RouteVia{{Address: "10.0.0.10", Weight: 1}}},
 		{Prefix: "10.4.0.0/16", Action: "prohibit"},
