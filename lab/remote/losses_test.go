@@ -11,6 +11,7 @@ import (
 // Frames that are on their way while counters are read, one node after the other, are not lost: neither those of the
 // run before, nor what waits in queues at the end of this one.
 func TestWhatIsOnItsWayIsNotLost(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	left := 40 // frames, of which one moves whenever a node is asked
 	b.asked = func() {
@@ -37,6 +38,7 @@ func TestWhatIsOnItsWayIsNotLost(t *testing.T) {
 
 // Where others' frames never rest, none of them is taken for a loss, and the report says that some may be.
 func TestOthersSendForEver(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	b.asked = func() {
 		if h2 := b.nodes["H2"]; h2 != nil {
@@ -66,6 +68,7 @@ func TestOthersSendForEver(t *testing.T) {
 // A switch that ran before has sent notifications and discarded frames of other runs, of which a report says nothing.
 // It says how many frames of lossy priorities this one has lost.
 func TestCountersOfEarlierRuns(t *testing.T) {
+	t.Parallel()
 	b := &bed{set: func(name string, f *fake) {
 		if name == "S0" {
 			p := &f.info.Stats.Ports[2]

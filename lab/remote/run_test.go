@@ -289,6 +289,7 @@ func TestFlowsStopWithTheirExperiment(t *testing.T) {
 
 // A port that is removed during a run takes its counters with it.
 func TestPortIsRemovedDuringARun(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	r := over(t, b)
 	b.nodes["S0"].info.Ports = slices.Clone(b.nodes["S0"].info.Ports)
@@ -316,6 +317,7 @@ func TestNodeEnds(t *testing.T) {
 
 // A node that ended before its recording was read is the cause, and not that nobody answers where it was.
 func TestNodeEndsBeforeItIsRead(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	r := over(t, b)
 	b.nodes["H1"].other = true
@@ -342,6 +344,7 @@ func TestStartFailsInOneLine(t *testing.T) {
 
 // A node that was restarted meanwhile, or that another experiment used, has not recorded this one.
 func TestRecordingOfAnother(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	r := over(t, b)
 	b.nodes["H1"].other = true
@@ -353,6 +356,7 @@ func TestRecordingOfAnother(t *testing.T) {
 
 // A node that did not poll for longer than a sample says the same of several: the report names the worst.
 func TestSamplesThatCameLate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		s0, h2 units.Time
 		want   []string
@@ -375,6 +379,7 @@ func TestSamplesThatCameLate(t *testing.T) {
 // A node whose clock went otherwise than this machine's by a sample or more is named, and the bound of what clocks are
 // apart has the drift in it.
 func TestClocksThatDrift(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		h0, h2 units.Time
 		skew   units.Time
@@ -399,6 +404,7 @@ func TestClocksThatDrift(t *testing.T) {
 
 // What a report says of the fullest ingress port is what the switch says of it.
 func TestPeakOfPortsThatAreTheExperiments(t *testing.T) {
+	t.Parallel()
 	b := &bed{set: func(name string, f *fake) {
 		if name == "S0" {
 			f.info.Stats.Ports[1].Ingress.Peak[3] = 11_000
@@ -423,6 +429,7 @@ func TestPeakOfPortsThatAreTheExperiments(t *testing.T) {
 // Packets that come again, since their sender did not wait for longer, are no loss; others that a node discards, or that
 // do not reach the other end of a link, are.
 func TestWhatIsLostOnATestbed(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	r := over(t, b)
 	for _, c := range []struct {
@@ -457,6 +464,7 @@ func TestWhatIsLostOnATestbed(t *testing.T) {
 
 // What the devices of a node dropped during the run is remarked, and what they had dropped before is not.
 func TestWhatDevicesDrop(t *testing.T) {
+	t.Parallel()
 	b := &bed{set: func(_ string, f *fake) { f.info.Missed = 10 }}
 	r := over(t, b)
 	for missed, want := range map[uint64][]string{10: nil, 3: nil, 17: {"S0: its devices dropped 7 frames"}} {
@@ -498,6 +506,7 @@ func TestStopLetsAllGo(t *testing.T) {
 
 // Flows are known by their numbers, and their ends are exact however long the agent has run.
 func TestResultsByNumber(t *testing.T) {
+	t.Parallel()
 	b := &bed{}
 	r := over(t, b)
 	if _, err := r.Read(context.Background()); err != nil {
