@@ -68,16 +68,17 @@ func (r *drawn) switchOf(socket, scheme string, workers int) string {
 			r.maybe(15, "queues: {%s: {min: 10KB}}", r.one("2", "6")), r.maybe(15, "lossy_ingress: {limit: 200KB}"),
 			r.maybe(10, "storm_control: {broadcast: {rate: 100pps}}")))
 	}
-	fmt.Fprintf(&b, "scheme: {name: %s}\npfc: {%s}\n", scheme, inside(
-		"response: 20ms", r.one("priorities: [3]", "priorities: [3]", "priorities: [3, 4]"),
-		r.maybe(70, "xoff: %sKB", r.one("20", "32", "100", "512")),
-		r.maybe(30, "alpha: %s", r.one("0.0625", "0.125", "1", "4")),
-		r.maybe(20, "watchdog: {detect: 10s, restore: 1s, action: %s}", r.one("drop", "forward", "alert", "drop_both")),
-		r.maybe(20, "deadlock: %s", r.one("0s", "10ms", "1s")), r.maybe(20, "pause: %s", r.one("20ms", "100ms"))))
+	fmt.Fprintf(&b, "scheme: {name: %s%s}\npfc: {%s}\n", scheme,
+		r.maybe(30, ", priorities: [%s]", r.one("3", "0, 3", "0, 1, 2, 3, 6", "6", "")), inside(
+			"response: 20ms", r.one("priorities: [3]", "priorities: [3]", "priorities: [3, 4]"),
+			r.maybe(70, "xoff: %sKB", r.one("20", "32", "100", "512")),
+			r.maybe(30, "alpha: %s", r.one("0.0625", "0.125", "1", "4")),
+			r.maybe(20, "watchdog: {detect: 10s, restore: 1s, action: %s}", r.one("drop", "forward", "alert", "drop_both")),
+			r.maybe(20, "deadlock: %s", r.one("0s", "10ms", "1s")), r.maybe(20, "pause: %s", r.one("20ms", "100ms"))))
 	b.WriteString(r.maybe(30, "weights: {0: %d, 3: %d, 6: %d}\n", 1+r.IntN(100), 1+r.IntN(100), 1+r.IntN(100)))
 	b.WriteString(r.maybe(30, "lossy_queue: %sKB\n", r.one("30", "100", "1000")))
 	b.WriteString(r.maybe(20, "lossy_alpha: %s\n", r.one("0.1", "1", "4")))
-	b.WriteString(r.maybe(20, "forwarding: {age: %s}\n", r.one("1s", "300s", "0s")))
+	b.WriteString(r.maybe(30, "forwarding: {age: %s, multicast: %v}\n", r.one("1s", "300s", "0s"), r.IntN(3) > 0))
 	b.WriteString(r.maybe(20, "lldp: {}\n"))
 	b.WriteString(r.maybe(20, "sflow: {agent: 10.0.0.1, collector: \"127.0.0.1:6343\", sampling: 100}\n"))
 	fmt.Fprintf(&b, "dpdk: {workers: %d, frames: 81920}\n", workers)
