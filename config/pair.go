@@ -47,7 +47,7 @@ func (m *Memory) build(start bool) (*agent.Memory, error) {
 	case !m.RKey.IsSet() || m.RKey.V >= 1<<32:
 		return nil, FailIn([]any{m.RKey, m}, "memory: an rkey of 32 bits belongs here (write it like `rkey: 0x1234`)")
 	case m.Size.V < 1 || m.Size.V > mostMemory:
-		return nil, FailIn([]any{m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
+		return nil, FailIn([]any{m.Size, m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
 	case m.Address.V+uint64(m.Size.V) < m.Address.V:
 		return nil, fail(m.Address, "memory: it ends beyond the last address of 64 bits")
 	}

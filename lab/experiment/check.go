@@ -192,11 +192,7 @@ func (e *Experiment) checkQuick() error {
 
 // lineOf is the line of the parameter that an error of the scheme is about, or the scheme's.
 func (u *SchemeUse) lineOf(err error) int {
-	var of *scheme.ParamError
-	if errors.As(err, &of) {
-		return cmp.Or(u.Params[of.Param].Value.Line, u.Name.Line)
-	}
-	return u.Name.Line
+	return cmp.Or(u.Params[scheme.WrongParam(err, u.Params)].Value.Line, u.Name.Line)
 }
 
 // checkBegin finds flows that are to begin at a rate under a scheme whose reaction points
