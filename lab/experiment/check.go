@@ -134,6 +134,9 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows *FlowList) error {
 		return err
 	}
 	known := e.Known(plan, flows, e.Seed)
+	if err := e.checkRepeats(plan, known); err != nil {
+		return err
+	}
 	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
 		parts, err := s.Build(known)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/lab/topology"
 	"photon/scheme"
 	"photon/units"
 )
@@ -70,6 +71,26 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 	}
 	s.LowPackets = p.LowPackets.Value.Or(min(agent.DefaultLowPackets, s.Window))
 	return s
+}
+
+// checkRepeats finds what is more than the window of a host for which the file says none.
+func (e *Experiment) checkRepeats(plan *topology.Plan, known scheme.Network) error {
+	p := &e.Parameters
+	for _, h := range plan.Endpoints() {
+		known.Line = plan.Nodes[h].Ends[0].Link.Rate
+		s := p.Repeats(known)
+		switch o, few := p.Reorder.Value, p.LowPackets.Value; {
+		case s == nil:
+			return nil
+		case o.IsSet() && o.V > s.Window:
+			return at(o, "reorder %d: from 1 to the window, which is %d packets of %s (`window:` may say more)",
+				o.V, s.Window, plan.Nodes[h].Name)
+		case few.IsSet() && few.V > s.Window:
+			return at(few, "low_packets %d: from 1 to the window, which is %d packets of %s (`window:` may say more)",
+				few.V, s.Window, plan.Nodes[h].Name)
+		}
+	}
+	return nil
 }
 
 // Patience is how long a sender waits for progress until it repeats.
