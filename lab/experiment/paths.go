@@ -126,8 +126,8 @@ func (p *Parameters) checkPaths() error {
 	}
 	t, low, few := p.AckTimeout.Value, p.LowTimeout.Value, p.LowPackets.Value
 	switch {
-	case t.IsSet() && (t.V <= 0 || t.V > agent.MostTimeout):
-		return at(t, "ack_timeout %v: more than 0s, at most %v", t.V, agent.MostTimeout)
+	case t.IsSet() && (t.V <= 0 || t.V > mostDelay): // what an agent takes is longer
+		return at(t, "ack_timeout %v: more than 0s, at most %v", t.V, mostDelay)
 	case low.IsSet() && !r.IsSet(): // a sweep of recovery may have both
 		return at(low, "low_timeout: that is of selective repeat (recovery: selective)")
 	case low.IsSet() && (low.V <= 0 || low.V > p.Patience()):
