@@ -126,7 +126,7 @@ func TestWhichFramesARuleIsAbout(t *testing.T) {
 			for _, d := range frames {
 				classify(d.bytes, func([]byte) int { return d.prio }, &a)
 				if got, want := r.matches(&a), isAbout(r, d); got != want {
-					t.Fatalf("%v of priority %d, qp %d, %v to %v is about %+v: %v", r.Kind, r.Priority, r.QP, r.From, r.To, d, got)
+					t.Fatalf("%+v is about %+v: %v", r, d, got)
 				}
 				if isAbout(r, d) {
 					met++
