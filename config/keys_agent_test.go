@@ -183,6 +183,7 @@ var hostKeys = []keyRow{
 
 // nicKeys are those that only NICs have.
 var nicKeys = []keyRow{
+	{key: "scheme.priorities[]", b: "[0, 3]", ends: []string{"[7]"}, bad: []string{"[8]", "[-1]", "[3, 3]"}},
 	{key: "role", text: "KEY", ends: []string{"nic"}},
 	{key: "port.cable_delay", usual: "500ns", b: "1us", ends: []string{"0s"}, bad: []string{"-1ns"}},
 	{key: "port.cable_length", usual: "100m", b: "40m", ends: []string{"0m"}, bad: []string{"-1m", "100001m"}},

@@ -140,6 +140,7 @@ var switchKeys = []keyRow{
 		key: "scheme.params.*", text: "scheme:\n  name: dcqcn\n  params: {KEY}", a: "10KB", b: "20KB",
 		bad: []string{"-1KB", "fast"},
 	},
+	{key: "scheme.priorities[]", b: "[0, 3]", ends: []string{"[7]"}, bad: []string{"[8]", "[-1]", "[3, 3]"}},
 	{
 		key: "pfc.priorities[]", usual: "[3]", b: "[4]", ends: []string{"[]", "[0, 7]"},
 		bad: []string{"[8]", "[-1]", "[3, 3]"},
@@ -215,6 +216,12 @@ var switchKeys = []keyRow{
 		fixed: true,
 	},
 	{key: "forwarding.flood", usual: "true", b: "false"},
+	{key: "forwarding.broadcast", usual: "true", b: "false"},
+	{key: "forwarding.multicast", usual: "true", b: "false"},
+	{
+		key: "forwarding.static[].ports[]", text: "forwarding: {static: [{mac: " + one + ", KEY}]}", a: "[0]", b: "[1]",
+		bad: []string{"[2]", "[-1]", "[0, 2]"},
+	},
 	{
 		key: "forwarding.static[].mac", text: "forwarding: {static: [{port: 0, KEY}]}", a: one, b: two,
 		bad: []string{`"02:00"`},
