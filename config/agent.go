@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -146,38 +147,14 @@ func (c *Agent) Check() error {
 	if err := c.Port.check(); err != nil {
 		return inFile(c.file, err)
 	}
-	if line := c.Port.Storm.where(); line != 0 {
-		return inFile(c.file, &Error{Line: line, Err: errors.New("storm control: an agent has none, a switch does")})
-	}
-	if len(c.Port.Impair.Rules) > 0 {
-		return inFile(c.file, fail(c.Port.Impair.Rules[0].Do, "impair: a port of a switch is impaired, an agent's is not"))
-	}
-	if a := c.Port.Accept; a.IsSet() {
-		return inFile(c.file, fail(a, "accept: an agent has no VLANs, a switch does"))
-	}
-	if s := c.Port.Shutdown; s.IsSet() {
-		return inFile(c.file, fail(s, "shutdown: a port of a switch is shut, an agent is ended"))
-	}
-	if a := c.Port.Addresses; a != nil {
-		return inFile(c.file, fail(a[0], "addresses: an agent does not route, a switch does"))
-	}
 	if err := c.Port.checkAgents(); err != nil {
 		return inFile(c.file, err)
 	}
 	if err := c.checkRole(); err != nil {
 		return inFile(c.file, err)
 	}
-	if err := c.PFC.check(); err != nil {
+	if err := cmp.Or(c.PFC.check(), c.ofOthers()); err != nil {
 		return inFile(c.file, err)
-	}
-	if p := c.PFC.HeadPool; p.IsSet() {
-		return inFile(c.file, fail(p, "headroom_pool: an agent has one port, which shares with nobody"))
-	}
-	if r := c.PFC.Ratio; r.IsSet() {
-		return inFile(c.file, fail(r, "over_subscribe_ratio: an agent has one port, which shares with nobody"))
-	}
-	if w := c.PFC.Watchdog; w != nil {
-		return inFile(c.file, fail(w.Detect, "watchdog: an agent has none, a switch does"))
 	}
 	if err := c.DPDK.check(); err != nil {
 		return inFile(c.file, err)
@@ -485,7 +462,11 @@ func (c *Agent) tenants() (all []ratelimit.Tenant, names map[string]int, err err
 		}
 		r := ratelimit.Tenant{Weight: t.Weight.Or(1), Cap: t.Cap.V}
 		if err := r.Validate(); err != nil {
-			return nil, nil, fail(t.Name, "tenant %s: %v", t.Name.V, err)
+			wrong := cmp.Or(t.Weight.Line, t.Name.Line)
+			if t.Cap.V < 0 {
+				wrong = t.Cap.Line
+			}
+			return nil, nil, &Error{Line: wrong, Err: fmt.Errorf("tenant %s: %w", t.Name.V, err)}
 		}
 		all = append(all, r)
 		names[t.Name.V] = len(all)

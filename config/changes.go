@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"photon/units"
 )
 
 // Change is a key whose value differs between two configurations.
@@ -37,6 +39,7 @@ var usual = map[string]string{
 	"name": defaultName, "mtu": strconv.Itoa(defaultMTU), "forwarding.size": strconv.Itoa(defaultAddresses),
 	"history.pauses": strconv.Itoa(defaultPauses), "history.events": strconv.Itoa(defaultEvents),
 	"metrics": defaultMetrics, "live.listen": "off", "live.remote": "false", "pprof": "off",
+	"ports.delay": units.Time(0).String(), "series.priorities": "[0 1 2 3 4 5 6 7]",
 	"dpdk.workers": "1", "dpdk.hugepages": "false", "dpdk.garbage": defaultGarbage.String(),
 }
 
@@ -49,16 +52,13 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 	c.differInPorts(&all, to)
 	differ(&all, "", reflect.ValueOf(a), reflect.ValueOf(b))
 	all = slices.DeleteFunc(all, func(x Change) bool {
-		return cmp.Or(x.From, usual[x.Key]) == cmp.Or(x.To, usual[x.Key])
+		without := usual[ofAnyPort(x.Key)]
+		return cmp.Or(x.From, without) == cmp.Or(x.To, without)
 	})
 	var fixed []string
 	line := 0
 	for i := range all {
-		key := strings.NewReplacer("[", ".", "]", "").Replace(all[i].Key)
-		if rest, ok := strings.CutPrefix(key, "ports."); ok { // of any port
-			_, rest, _ = strings.Cut(rest, ".")
-			key = "ports." + rest
-		}
+		key := ofAnyPort(all[i].Key)
 		if key == "ports" || key == "ports." { // they come and go
 			continue
 		}
@@ -71,6 +71,16 @@ func (c *Switch) Changes(to *Switch) ([]Change, error) {
 		return nil, &Error{File: to.file, Line: line, Err: fmt.Errorf("this cannot change while photon runs (restart it, or take it back): %s", strings.Join(fixed, ", "))}
 	}
 	return all, nil
+}
+
+// ofAnyPort is a key without the number of its port: ports.mtu of ports[1].mtu.
+func ofAnyPort(key string) string {
+	key = strings.NewReplacer("[", ".", "]", "").Replace(key)
+	if rest, ok := strings.CutPrefix(key, "ports."); ok {
+		_, rest, _ = strings.Cut(rest, ".")
+		return "ports." + rest
+	}
+	return key
 }
 
 // differInPorts appends what differs in ports, which are the same if their devices are.

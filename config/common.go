@@ -84,7 +84,7 @@ type DPDK struct {
 	Frames    Value[int]        `yaml:"frames"`    // frame buffers; from the buffer's size
 	Sleep     Value[units.Time] `yaml:"sleep"`     // of an idle worker; 20us if all ports are virtual, else 0: poll without rest
 	Garbage   Value[units.Size] `yaml:"garbage"`   // that scrapes and commands may leave before it is collected, with the peers paused; 256MB
-	EAL       []string          `yaml:"eal"`       // further arguments of DPDK
+	EAL       []Value[string]   `yaml:"eal"`       // further arguments of DPDK
 }
 
 // Defaults.
@@ -337,11 +337,7 @@ func (s Scheme) build(n scheme.Network) (scheme.Parts, *scheme.Scheme, error) {
 	over := s.overrides()
 	parts, err := recipe.Build(n, over)
 	if err != nil {
-		line := s.Name.Line
-		var p *scheme.ParamError
-		if errors.As(err, &p) && s.Params[p.Param].Line > 0 {
-			line = s.Params[p.Param].Line
-		}
+		line := cmp.Or(s.Params[scheme.WrongParam(err, s.Params)].Line, s.Name.Line)
 		return parts, recipe, &Error{Line: line, Err: err}
 	}
 	return parts, recipe, nil
@@ -371,11 +367,14 @@ func (s Scheme) overrides() map[string]scheme.Override {
 // options are those of the world.
 func (d DPDK) options(ports []Port, frames, mtu int) dpdk.Options {
 	o := dpdk.Options{
-		Workers: d.Workers.Or(1), Hugepages: d.Hugepages.V, EAL: d.EAL, Sleep: d.Sleep.V,
+		Workers: d.Workers.Or(1), Hugepages: d.Hugepages.V, Sleep: d.Sleep.V,
 		Frames: d.Frames.Or(max(frames, 16384)), FrameSize: dpdk.FrameSize(mtu),
 	}
 	for _, c := range d.Cores {
 		o.Cores = append(o.Cores, c.V)
+	}
+	for _, a := range d.EAL {
+		o.EAL = append(o.EAL, a.V)
 	}
 	allVirtual := true
 	for _, p := range ports {

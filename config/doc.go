@@ -22,6 +22,7 @@
 //	changes.go, places.go                     what a changed file changes in a running switch; where its ports are
 //
 //	agent.go                                  agent.yaml, and the host that is made of it
+//	agent_others.go                         what in it only a switch or a NIC has
 //	gateway.go, pair.go                       its router; its flows to queue pairs of others
 //	agent_length.go                           how long its frames are
 //	nic.go                                    the same file with `role: nic`

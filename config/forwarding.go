@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -210,8 +211,8 @@ func (c *Switch) limits(p Port, mtu int) (f dataplane.FloodLimits, err error) {
 // where is the line of the first limit; 0: there is none.
 func (s StormControl) where() int {
 	for _, l := range []Limit{s.Broadcast, s.Multicast, s.Unknown} {
-		if l.Rate.IsSet() {
-			return l.Rate.Line
+		if line := cmp.Or(l.Rate.Line, l.Burst.Line); line > 0 {
+			return line
 		}
 	}
 	return 0

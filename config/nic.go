@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -126,6 +127,9 @@ func (c *Agent) checkRole() error {
 		if len(c.Flows) > 0 {
 			return fail(c.Flows[0].To, "flows: a receiver sends none (role: both does)")
 		}
+		if c.Send.IsSet() {
+			return fail(c.Send, "send: a receiver sends none (role: both does)")
+		}
 		if c.Traffic.IsSet() {
 			return fail(c.Traffic, "traffic: a receiver sends none (role: both does)")
 		}
@@ -134,8 +138,8 @@ func (c *Agent) checkRole() error {
 	default:
 		return fail(c.Role, "role %q: sender, receiver, both or nic", r)
 	}
-	if c.App.Device.IsSet() {
-		return fail(c.App.Device, "application: only an agent with `role: nic` has one")
+	if line := lineIn(reflect.ValueOf(c.App)); line > 0 {
+		return &Error{Line: line, Err: errors.New("application: only an agent with `role: nic` has one")}
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (m *Memory) build(start bool) (*agent.Memory, error) {
 	case !m.RKey.IsSet() || m.RKey.V >= 1<<32:
 		return nil, FailIn([]any{m.RKey, m}, "memory: an rkey of 32 bits belongs here (write it like `rkey: 0x1234`)")
 	case m.Size.V < 1 || m.Size.V > mostMemory:
-		return nil, FailIn([]any{m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
+		return nil, FailIn([]any{m.Size, m}, "memory: size %v: from 1B to 1GiB", m.Size.V)
 	case m.Address.V+uint64(m.Size.V) < m.Address.V:
 		return nil, fail(m.Address, "memory: it ends beyond the last address of 64 bits")
 	}
@@ -186,7 +186,7 @@ func (r *Remote) build(verb string, psn Value[int], c *Agent, p *agent.Pair) (re
 	size := r.Size.Or(all)
 	switch {
 	case !r.Address.IsSet() || !r.RKey.IsSet() || r.RKey.V >= 1<<32:
-		return remote, into, FailIn([]any{r, psn}, "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
+		return remote, into, FailIn([]any{r.RKey, r, psn}, "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
 	case size < p.Size:
 		return remote, into, FailIn([]any{r.Size, r}, "%s: size %v: a message of %v does not fit", verb, size, p.Size)
 	case r.Address.V+uint64(size) < r.Address.V:

@@ -70,13 +70,13 @@ func (c *Switch) own(p Port, s *dataplane.SwitchConfig, i int) error {
 // speaks, and none of it.
 func (p *Port) checkAgents() error {
 	line, key := 0, ""
+	if p.Lossless != nil { // be it none
+		line, key = p.Device.Line, "lossless"
+	}
 	says := func(of int, name string) {
 		if of > 0 && (line == 0 || of < line) {
 			line, key = of, name
 		}
-	}
-	for _, v := range p.Lossless {
-		says(v.Line, "lossless")
 	}
 	says(p.Asymmetric.Line, "asymmetric_pfc")
 	says(p.Pause.Line, "pause")

@@ -67,7 +67,9 @@ func (w WRED) params(limit units.Size) (p marking.WREDParams, err error) {
 	p.Kmin, p.Kmax, p.Pmax = w.Kmin.V, w.Kmax.V, w.Pmax.Or(usualPmax)
 	p.NoECN, p.NoDrop = !w.ECN.Or(true), !w.Drop.Or(true)
 	if err := p.Validate(); err != nil {
-		return p, wrong("%v", err)
+		key, _, _ := strings.Cut(err.Error(), " ")
+		line := map[string]int{"kmin": w.Kmin.Line, "kmax": w.Kmax.Line, "pmax": w.Pmax.Line, "ecn": w.ECN.Line}[key]
+		return p, &Error{Line: line, Err: fmt.Errorf("wred: %w", err)}
 	}
 	return p, nil
 }

@@ -113,17 +113,25 @@ func isAbout(r Rule, d drawn) bool {
 func TestWhichFramesARuleIsAbout(t *testing.T) {
 	met := 0
 	rapid.Check(t, func(t *rapid.T) {
-		r, d := drawRule(t), drawFrame(t)
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
+		var frames []drawn
+		for range 6 {
+			frames = append(frames, drawFrame(t))
 		}
-		var a about
-		classify(d.bytes, func([]byte) int { return d.prio }, &a)
-		if got, want := r.matches(&a), isAbout(r, d); got != want {
-			t.Fatalf("%v of priority %d, qp %d, %v to %v is about %+v: %v", r.Kind, r.Priority, r.QP, r.From, r.To, d, got)
-		}
-		if isAbout(r, d) {
-			met++
+		var a about // of the frame before
+		for range 6 {
+			r := drawRule(t)
+			if err := r.Check(); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range frames {
+				classify(d.bytes, func([]byte) int { return d.prio }, &a)
+				if got, want := r.matches(&a), isAbout(r, d); got != want {
+					t.Fatalf("%+v is about %+v: %v", r, d, got)
+				}
+				if isAbout(r, d) {
+					met++
+				}
+			}
 		}
 	})
 	if met == 0 {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 
 	"photon/cnp"
 	"photon/internal/suggest"
@@ -172,6 +173,28 @@ func (e *ParamError) Error() string {
 }
 
 func (e *ParamError) Unwrap() error { return e.Err }
+
+// WrongParam is which of the parameters that a file sets an error of Build is about: the one that it is of, or the only
+// one that it names ("kmin -1KB must not be negative"). Empty: of none, or it cannot be told.
+func WrongParam[V any](err error, set map[string]V) (wrong string) {
+	var of *ParamError
+	if !errors.As(err, &of) {
+		return ""
+	}
+	if of.Param != "" {
+		return of.Param
+	}
+	words := strings.FieldsFunc(of.Err.Error(), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for name := range set {
+		if slices.Contains(words, name) {
+			if wrong != "" {
+				return ""
+			}
+			wrong = name
+		}
+	}
+	return wrong
+}
 
 // Settings returns the value of every parameter in a network.
 func (s *Scheme) Settings(n Network, over map[string]Override) ([]Setting, error) {

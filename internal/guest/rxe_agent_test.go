@@ -44,7 +44,7 @@ port: {device: "net_af_packet0,iface=eth0", rate: %s}
 ip: %s
 payload: %dB
 scheme: {name: none}
-pfc: {priorities: [3], response: 1s}
+pfc: {priorities: [3]}
 ack_timeout: 5s
 results: %s
 metrics: 127.0.0.1:9464

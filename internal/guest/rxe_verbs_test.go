@@ -103,7 +103,7 @@ port: {device: "net_af_packet0,iface=eth0", rate: 40Mbps}
 ip: 10.9.0.9
 payload: %dB
 scheme: {name: none}
-pfc: {priorities: [3], response: 1s}
+pfc: {priorities: [3]}
 ack_timeout: 1s
 results: %s
 metrics: 127.0.0.1:9464

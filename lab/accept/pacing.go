@@ -34,10 +34,9 @@ func (p *Plan) pacing(ctx context.Context, r *report, dir string) (err error) {
 			text += fmt.Sprintf(", rate: %v", rate)
 		}
 		text += fmt.Sprintf(
-			"}\nip: %v\nscheme: {name: none}\npfc: {priorities: [%d], response: %v}\n%s\n",
+			"}\nip: %v\nscheme: {name: none}\npfc: {priorities: [%d]}\n%s\n",
 			addresses[i],
 			lossless,
-			p.response(),
 			p.dpdkConfig([]int{p.switchCores()[0], p.peerCore()}[i]),
 		)
 		c, err := start(ctx, dir, "agent", fmt.Sprintf("accept-agent%d", i), text)

@@ -134,6 +134,9 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows *FlowList) error {
 		return err
 	}
 	known := e.Known(plan, flows, e.Seed)
+	if err := e.checkRepeats(plan, known); err != nil {
+		return err
+	}
 	for _, s := range slices.Concat(e.Schemes, e.Alternatives) {
 		parts, err := s.Build(known)
 		if err != nil {
@@ -192,11 +195,7 @@ func (e *Experiment) checkQuick() error {
 
 // lineOf is the line of the parameter that an error of the scheme is about, or the scheme's.
 func (u *SchemeUse) lineOf(err error) int {
-	var of *scheme.ParamError
-	if errors.As(err, &of) {
-		return cmp.Or(u.Params[of.Param].Value.Line, u.Name.Line)
-	}
-	return u.Name.Line
+	return cmp.Or(u.Params[scheme.WrongParam(err, u.Params)].Value.Line, u.Name.Line)
 }
 
 // checkBegin finds flows that are to begin at a rate under a scheme whose reaction points

@@ -84,10 +84,11 @@ func (c *Collective) check(e *Experiment) error {
 		return at(c.Do, "collective %s: times must not be negative, and it is done once at least", c.Name.V)
 	case c.Repeat.V > maxRepeat:
 		return at(c.Repeat, "collective %s: repeat %d: %d at most", c.Name.V, c.Repeat.V, maxRepeat)
-	case c.DSCP.V < 0 || c.DSCP.V > 63:
-		return at(c.DSCP, "DSCP %d: there are 0 to 63", c.DSCP.V)
 	case e.changed(c.Name.V):
 		return at(c.Name, "collective %s: events are of flows that are there from the beginning", c.Name.V)
+	}
+	if err := checkDSCP("", c.DSCP); err != nil {
+		return err
 	}
 	for i, t := range []config.Value[units.Time]{c.Start, c.Gap, c.Compute, c.Backward} {
 		if t.V > mostDuration {

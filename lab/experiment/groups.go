@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"photon/config"
 	"photon/lab/topology"
 	"photon/lab/workload"
 	"photon/units"
@@ -97,10 +98,22 @@ func (g *FlowGroup) check() error {
 		return at(g.Cap, "flows %s: a cap of 0bps (%s)", g.label(), stops)
 	case g.Weight.Or(1) <= 0:
 		return at(g.Weight, "weight %v must be positive", g.Weight.V)
-	case g.DSCP.V < 0 || g.DSCP.V > 63:
-		return at(g.DSCP, "DSCP %d: there are 0 to 63", g.DSCP.V)
+	}
+	if err := checkDSCP("", g.DSCP); err != nil {
+		return err
 	}
 	return g.checkTimes()
+}
+
+// checkDSCP says what no code point of flows can be. Flows without one of their own have 0.
+func checkDSCP(of string, dscp config.Value[int]) error {
+	switch {
+	case dscp.V < 0 || dscp.V > 63:
+		return at(dscp, "%sDSCP %d: there are 0 to 63", of, dscp.V)
+	case dscp.IsSet() && dscp.V == 0:
+		return at(dscp, "%sDSCP 0 would be as if it were left out (1 to 7 are of priority 0, too)", of)
+	}
+	return nil
 }
 
 // checkTimes says which times of a group contradict each other.

@@ -265,3 +265,30 @@ func TestTablesAndMessagesAreBounded(t *testing.T) {
 		refused(t, "x.yaml:9: "+want, "schemes", fmt.Sprintf(collective, of))
 	}
 }
+
+// DSCP 0 stands for flows without one of their own, and so does nothing: it is refused wherever flows may have one.
+func TestNoFlowHasDSCP0(t *testing.T) {
+	const why = "DSCP 0 would be as if it were left out (1 to 7 are of priority 0, too)"
+	refused(t, "x.yaml:8: "+why, "size: 100KB", "size: 100KB, dscp: 0")
+	const w = "{name: w, sizes: pcn-w1, from: H0, to: H3, load: 0.1, capacity: 10Gbps, classes: [{dscp: 0}]}"
+	refused(t, "x.yaml:9: workload w: "+why, "schemes", "workloads: ["+w+"]\nschemes")
+	refused(t, "x.yaml:9: "+why, "schemes",
+		"collectives: [{name: c, hosts: H0..H3, do: all-reduce, size: 40KB, dscp: 0}]\nschemes")
+}
+
+// What is within the window is so of the window that counts, be it that which follows from the network.
+func TestWithinTheWindowOfTheNetwork(t *testing.T) {
+	const selective = "start_phase: 0s, recovery: selective,\n  "
+	for _, more := range []string{"reorder: 9", "low_timeout: 1ms,\n  low_packets: 9"} {
+		key, line := "reorder", 8
+		if strings.Contains(more, "low_packets") {
+			key, line = "low_packets", 9
+		}
+		want := fmt.Sprintf("x.yaml:%d: %s 9: from 1 to the window, which is 7 packets of H0", line, key)
+		refused(t, want, "start_phase: 0s", selective+more)
+		text := strings.Replace(base, "start_phase: 0s", selective+strings.Replace(more, "9", "7", 1), 1)
+		if _, err := Parse("x.yaml", []byte(text)); err != nil {
+			t.Errorf("%s, of 7: %v", key, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"photon/agent"
 	"photon/dataplane"
+	"photon/lab/topology"
 	"photon/scheme"
 	"photon/units"
 )
@@ -72,6 +73,26 @@ func (p *Parameters) Repeats(n scheme.Network) *agent.Selective {
 	return s
 }
 
+// checkRepeats finds what is more than the window of a host for which the file says none.
+func (e *Experiment) checkRepeats(plan *topology.Plan, known scheme.Network) error {
+	p := &e.Parameters
+	for _, h := range plan.Endpoints() {
+		known.Line = plan.Nodes[h].Ends[0].Link.Rate
+		s := p.Repeats(known)
+		switch o, few := p.Reorder.Value, p.LowPackets.Value; {
+		case s == nil:
+			return nil
+		case o.IsSet() && o.V > s.Window:
+			return at(o, "reorder %d: from 1 to the window, which is %d packets of %s (`window:` may say more)",
+				o.V, s.Window, plan.Nodes[h].Name)
+		case few.IsSet() && few.V > s.Window:
+			return at(few, "low_packets %d: from 1 to the window, which is %d packets of %s (`window:` may say more)",
+				few.V, s.Window, plan.Nodes[h].Name)
+		}
+	}
+	return nil
+}
+
 // Patience is how long a sender waits for progress until it repeats.
 func (p *Parameters) Patience() units.Time { return p.AckTimeout.Value.Or(agent.UsualTimeout) }
 
@@ -105,8 +126,8 @@ func (p *Parameters) checkPaths() error {
 	}
 	t, low, few := p.AckTimeout.Value, p.LowTimeout.Value, p.LowPackets.Value
 	switch {
-	case t.IsSet() && (t.V <= 0 || t.V > agent.MostTimeout):
-		return at(t, "ack_timeout %v: more than 0s, at most %v", t.V, agent.MostTimeout)
+	case t.IsSet() && (t.V <= 0 || t.V > mostDelay): // what an agent takes is longer
+		return at(t, "ack_timeout %v: more than 0s, at most %v", t.V, mostDelay)
 	case low.IsSet() && !r.IsSet(): // a sweep of recovery may have both
 		return at(low, "low_timeout: that is of selective repeat (recovery: selective)")
 	case low.IsSet() && (low.V <= 0 || low.V > p.Patience()):

@@ -113,6 +113,10 @@ func (t *Topology) listed(host fabric.Link) (*topology.Plan, error) {
 // fail takes links away.
 func (e *Experiment) fail(p *topology.Plan) error {
 	for _, l := range e.Topology.FailLinks {
+		if line := max(l.Rate.Line, l.Delay.Line); line > 0 {
+			return at(config.Value[string]{Line: line}, "link %s-%s: what is taken away has neither rate nor delay "+
+				"(events give a link another rate)", l.A.V, l.B.V)
+		}
 		if !p.Remove(l.A.V, l.B.V) {
 			return at(l.A, "there is no link %s-%s to take away", l.A.V, l.B.V)
 		}

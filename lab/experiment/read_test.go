@@ -102,6 +102,7 @@ schemes:
 		"    pmax: 0.5\n    speed: 3\n":            "15: scheme dcqcn, parameter speed: there is no such parameter",
 		"    pmax: {value: x, source: the test}\n": "14: scheme dcqcn, parameter pmax: ",
 		"    kmax: 1KB\n":                          "11: scheme dcqcn: kmax 1KB is below kmin 5KB",
+		"    kmax: 10KB\n    pmax: 1.5\n":          "15: scheme dcqcn: pmax 1.5 is not a probability",
 		"    kmax: 10KB\n":                         "",
 	} {
 		_, err := Parse("x.yaml", []byte(head+params))

@@ -131,6 +131,21 @@ func TestRefusesWhatMeansNothing(t *testing.T) {
 		{"flows: [long]}", "flows: [long], priority: 3}", "x.yaml:15: probe got: received has no priority"},
 		{"buffer: 16MB", "buffer: 16MB, alpha_by_rate: true",
 			"x.yaml:5: alpha_by_rate: there is no alpha that could be more for faster ports"},
+		{"schemes: [pcn, dcqcn]", "schemes: [{name: pcn, label: a b}]",
+			`x.yaml:10: scheme "a b": no blanks, commas and @ in a label`},
+		{"schemes:", "events: [{at: 1ms, link: S0>H1, flow: long, rate: 5Gbps}]\nschemes:",
+			"x.yaml:10: event 1: either a link or a flow"},
+		{"schemes:", "events: [{at: 1ms, rate: 5Gbps}]\nschemes:", "x.yaml:10: event 1: either a link or a flow"},
+		{"schemes:", "events: [{at: 1ms, link: S0>H1, rate: 5Gbps, cap: 1Gbps}]\nschemes:",
+			"x.yaml:10: event 1: a link has a rate then; 0bps is a link that fails"},
+		{"schemes:", "events: [{at: 1ms, flow: long}]\nschemes:", "x.yaml:10: event 1: a flow has a rate or a cap then"},
+		{"do: fct}", "do: algbw}", "x.yaml:18: metric p99: algbw is of a collective (flows: [name])"},
+		{"do: fct}", "do: step_time}",
+			"x.yaml:18: metric p99: step_time is of collectives and of flows that wait for others, and there are none"},
+		{"xoff: 256KB", "flow_control: credits, lane_buffer: 256KB, pause_delay: 1us",
+			"x.yaml:5: pause_delay: with credits there are no pauses"},
+		{"topology: {kind: star, hosts: 5}", "topology: {kind: free, nodes: [{name: S0}, {name: H4, host: true}], " +
+			"links: [{a: H4, b: S0, rate: 0bps}]}", "x.yaml:4: link H4-S0: its rate must be positive, and its delay not negative"},
 		{"hosts: 5}", "hosts: 5, spines: 2}", "x.yaml:4: topology: a star has no spines"},
 		{"schemes: [pcn, dcqcn]", "schemes: [pcn, dcqcn]\nquick: {schemes: [pnc]}", `x.yaml:11: quick: there is no scheme "pnc" here (is "pcn" meant?)`},
 	} {
@@ -164,5 +179,35 @@ func TestParametersOutOfRangeHaveTheirLines(t *testing.T) {
 		if want := fmt.Sprintf("x.yaml:%d: ", at); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", wrong, err, want)
 		}
+	}
+}
+
+// What dynamics calls a metric is no name for another.
+func TestNamesOfDynamicsAreTaken(t *testing.T) {
+	const dynamics = "sample: 10us\n  kind: dynamics\n  from: S0\n  to: H4\n" +
+		"  steady: {from: 1ms, to: 2ms}\n  queue: {from: 0s, to: %s}\n"
+	for _, name := range DynamicsMetrics {
+		text := strings.Replace(small, "name: q,", "name: "+name+",", 1)
+		if _, err := Parse("x.yaml", []byte(text)); err != nil {
+			t.Errorf("%s without dynamics: %v", name, err)
+		}
+		text = strings.Replace(text, "sample: 10us\n", fmt.Sprintf(dynamics, "2ms"), 1)
+		if _, err := Parse("x.yaml", []byte(text)); err == nil || err.Error() != "x.yaml:22: metric "+name+" is there twice" {
+			t.Errorf("%s beside dynamics: %v", name, err)
+		}
+	}
+	// A run in short lasts until all of dynamics was measured, whichever span ends last.
+	for to, short := range map[string]string{"1ms": "1990us", "2ms": "2ms"} {
+		text := strings.Replace(small, "sample: 10us\n", fmt.Sprintf(dynamics, to), 1)
+		text = strings.Replace(text, "duration: 2ms", "duration: 3ms\nquick: {duration: "+short+"}", 1)
+		_, err := Parse("x.yaml", []byte(text))
+		if (err == nil) != (short == "2ms") {
+			t.Errorf("%s of a span until 2ms and another until %s: %v", short, to, err)
+		}
+	}
+	text := strings.Replace(small, "sample: 10us\n", strings.Replace(fmt.Sprintf(dynamics, "2ms"), "1ms, to: 2ms", "0s, to: 1ms", 1), 1)
+	text = strings.Replace(text, "duration: 2ms", "duration: 3ms\nquick: {duration: 1500us}", 1)
+	if _, err := Parse("x.yaml", []byte(text)); err == nil {
+		t.Error("a run in short ends before the queue was measured")
 	}
 }

@@ -284,10 +284,38 @@ func (e *Experiment) neverBegin(flows []Flow) error {
 			happens(behindFlow[f])
 		}
 	}
-	for i := range flows {
-		if w := flows[i].Wait; w != nil && missing[w] > 0 {
-			return at(e.waitsFor(flows[i].Group), "flows %s wait for something that waits for them", flows[i].Group)
+	// Of what is left each waits for another of them: whoever goes from one to the next comes into a circle.
+	next := func(w *Wait) *Wait {
+		for i := range w.After {
+			before := w.After[i].Wait
+			if before == nil {
+				before = flows[w.After[i].Flow].Wait
+			}
+			if missing[before] > 0 {
+				return before
+			}
 		}
+		return nil
+	}
+	for i := range flows {
+		w, seen := flows[i].Wait, map[*Wait]bool{}
+		if missing[w] <= 0 {
+			continue
+		}
+		group := flows[i].Group
+		for ; !seen[w]; w = next(w) {
+			seen[w] = true
+		}
+		for circle := w; ; { // somewhere in it are flows, and not only ends of collectives
+			if list := of[w]; len(list) > 0 {
+				group = flows[list[0]].Group
+				break
+			}
+			if w = next(w); w == circle {
+				break
+			}
+		}
+		return at(e.waitsFor(group), "flows %s wait for something that waits for them", group)
 	}
 	return nil
 }

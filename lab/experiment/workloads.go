@@ -103,9 +103,10 @@ func (w *Workload) check(p *topology.Plan, from, to []int) error {
 		return at(w.To, "workload %s: bursts are to one host, not to %s (a workload for each)", w.Name.V, w.To.V)
 	}
 	for i, c := range w.Classes {
+		if err := checkDSCP("workload "+w.Name.V+": ", c.DSCP); err != nil {
+			return err
+		}
 		switch {
-		case c.DSCP.V < 0 || c.DSCP.V > 63:
-			return at(c.DSCP, "workload %s: DSCP %d: there are 0 to 63", w.Name.V, c.DSCP.V)
 		case c.UpTo.V < 0:
 			return at(c.UpTo, "workload %s: up_to %v must not be negative", w.Name.V, c.UpTo.V)
 		case i > 0 && (w.Classes[i-1].UpTo.V == 0 || c.UpTo.V > 0 && c.UpTo.V <= w.Classes[i-1].UpTo.V):
