@@ -65,27 +65,6 @@ int ph_errno(void)
 	return rte_errno;
 }
 
-int ph_pin(int core)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(core, &one);
-	return sched_setaffinity(0, sizeof(one), &one);
-}
-
-int ph_affinity(int *cores, int max)
-{
-	cpu_set_t all;
-	int n = 0, i;
-
-	sched_getaffinity(0, sizeof(all), &all);
-	for (i = 0; i < CPU_SETSIZE && n < max; i++)
-		if (CPU_ISSET(i, &all))
-			cores[n++] = i;
-	return n;
-}
-
 /* As rte_pktmbuf_pool_create, but with ordinary memory the buffers need not be
  * contiguous in the eyes of a device that does not exist: with 4 KB pages each
  * would take a page of its own. */

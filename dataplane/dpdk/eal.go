@@ -186,14 +186,15 @@ func strerror(n int) string { return C.GoString(C.rte_strerror(C.int(n))) }
 func rteError() string { return strerror(int(C.ph_errno())) }
 
 // affinity returns the cores this process may use.
-func affinity() []int {
-	var cores [1024]C.int
-	n := C.ph_affinity(&cores[0], C.int(len(cores)))
-	all := make([]int, n)
-	for i := range all {
-		all[i] = int(cores[i])
+func affinity() (cores []int) {
+	var set unix.CPUSet
+	_ = unix.SchedGetaffinity(0, &set)
+	for core := range 8 * int(unsafe.Sizeof(set)) {
+		if set.IsSet(core) {
+			cores = append(cores, core)
+		}
 	}
-	return all
+	return cores
 }
 
 // grows reports whether the pool can get more buffers later.

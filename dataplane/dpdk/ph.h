@@ -17,8 +17,6 @@ int ph_eal_init(int argc, char **argv, int said);
 void ph_listen(int said);
 void ph_listened(void);
 int ph_errno(void);
-int ph_pin(int core);
-int ph_affinity(int *cores, int max);
 struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int contiguous);
 struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, uint16_t room, uint8_t **next);
 size_t ph_object(struct rte_mempool *mp);
@@ -141,38 +139,20 @@ struct ph_worker {
 	uint16_t memifs; /* how many of them are such */
 	uint32_t received; /* frames on all ports in the last round */
 	struct ph_port **port; /* those that it polls */
-
-	/* cross.c */
-	uint64_t now; /* time stamp counter when ph_cross or ph_nap ended */
-	uint64_t sleeps; /* how often the thread gave up its core by itself (ph_count_sleeps) */
-	uint64_t busy; /* nanoseconds of processor time that the thread had (ph_processor) */
+	uint64_t now; /* time stamp counter when ph_round or ph_nap ended */
 	uint32_t nap; /* nanoseconds that ph_nap takes */
 };
 
-/* What ph_balance is given; n is also what it returns. */
+/* What ph_swap is given; n is also what it returns. */
 struct ph_swap {
 	struct ph_worker *worker;
 	uint32_t *slots;
 	uint32_t n, size;
 };
 
-/* Sends what is staged on all ports, then receives on all ports. Returns the
- * time stamp counter. */
-uint64_t ph_round(struct ph_worker *w);
-
-/* Exchanges free frames with the pool so that half of size are at hand. */
-uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size);
-
-void ph_punctual(void);
-void ph_sleep(uint32_t ns);
-
-/* cross.c */
-void ph_cross(void *worker); /* a round */
-void ph_swap(void *swap);
-void ph_count_sleeps(void *worker);
-void ph_processor(void *worker);
+void ph_round(void *worker); /* sends what is staged on all ports, then receives on all ports */
+void ph_swap(void *swap); /* exchanges free frames with the pool so that half of size are at hand */
 void ph_nap(void *worker);
 void ph_yield(void *worker);
-void ph_undisturbed(void);
 
 #endif

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "ph.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
@@ -225,8 +225,11 @@ static inline int ready(const struct ph_port *p, int memifs)
 	return !p->memif || (memifs && !ph_memif_away(p->rx_dev));
 }
 
-uint64_t ph_round(struct ph_worker *w)
+/* What a worker calls without a word to Go's scheduler (pin.go) takes one argument, which has room for the results. */
+
+void ph_round(void *worker)
 {
+	struct ph_worker *w = worker;
 	uint32_t total = 0;
 	uint16_t i;
 	int memifs = w->memifs > 0 && ph_memif_try();
@@ -259,18 +262,20 @@ uint64_t ph_round(struct ph_worker *w)
 	if (memifs)
 		ph_memif_done();
 	w->received = total;
-	return rte_rdtsc();
+	w->now = rte_rdtsc();
 }
 
-uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size)
+void ph_swap(void *swap)
 {
+	struct ph_swap *s = swap;
+	struct ph_worker *w = s->worker;
 	void *m[256];
-	uint32_t want = size / 2, i, k;
+	uint32_t want = s->size / 2, n = s->n, i, k;
 
 	while (n > want) {
 		k = RTE_MIN(n - want, RTE_DIM(m));
 		for (i = 0; i < k; i++)
-			m[i] = mbuf_of(w, slots[--n]);
+			m[i] = mbuf_of(w, s->slots[--n]);
 		rte_mempool_put_bulk(w->pool, m, k);
 	}
 	while (n < want) {
@@ -282,20 +287,22 @@ uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t s
 			continue;
 		}
 		for (i = 0; i < k; i++)
-			slots[n++] = ref_of(w, m[i]);
+			s->slots[n++] = ref_of(w, m[i]);
 	}
-	return n;
+	s->n = n;
 }
 
-/* The kernel may wake a thread 50 us late, to wake several at once; not this one. */
-void ph_punctual(void)
+void ph_nap(void *worker)
 {
-	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
-}
-
-void ph_sleep(uint32_t ns)
-{
-	struct timespec t = { 0, ns };
+	struct ph_worker *w = worker;
+	struct timespec t = { 0, w->nap };
 
 	nanosleep(&t, NULL);
+	w->now = rte_rdtsc();
+}
+
+void ph_yield(void *worker)
+{
+	(void)worker;
+	sched_yield();
 }
