@@ -38,7 +38,7 @@ func (k *worker) begin() error {
 
 // clear discards earlier frames. Those of a file have not come by themselves.
 func (p *port) clear() {
-	if p.device != nil && p.c.memif == 0 && p.c.packet == nil && !strings.Contains(p.device.Spec, ",rx_pcap=") {
+	if p.device != nil && p.c.kind != C.PH_MEMIF && p.c.packet == nil && !strings.Contains(p.device.Spec, ",rx_pcap=") {
 		p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
 	}
 }

@@ -71,21 +71,6 @@ void ph_flow_control_off(uint16_t id, struct ph_flow_control *says)
 	}
 }
 
-/* The name of a port's driver, for as long as there is the port. */
-const char *ph_driver(uint16_t id)
-{
-	struct rte_eth_dev_info info;
-
-	return rte_eth_dev_info_get(id, &info) == 0 && info.driver_name != NULL ? info.driver_name : "";
-}
-
-/* The version of a card's firmware, empty if its driver does not tell. */
-void ph_firmware(uint16_t id, char *text, size_t room)
-{
-	if (rte_eth_dev_fw_version_get(id, text, room) != 0)
-		text[0] = '\0';
-}
-
 /* All counters that the driver of a port has: their names, one after the other, and their values. Returns how many, at most room. */
 int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room)
 {
@@ -102,23 +87,11 @@ int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values,
 	return n;
 }
 
-int ph_port_is_memif(uint16_t id)
+static int is_memif(uint16_t id)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
 
 	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
-}
-
-int ph_port_is_vhost(uint16_t id)
-{
-	char name[RTE_ETH_NAME_MAX_LEN];
-
-	return rte_eth_dev_get_name_by_port(id, name) == 0 && strncmp(name, "net_vhost", strlen("net_vhost")) == 0;
-}
-
-int ph_port_has_peer(uint16_t id)
-{
-	return ph_port_is_memif(id) || ph_port_is_vhost(id);
 }
 
 /* Whether the machine at a vhost-user port waits for frames with buffers of which one must hold a frame: a frame that it
@@ -178,7 +151,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 		conf.rxmode.mtu = 0;
 		r = rte_eth_dev_configure(id, queues, queues, &conf);
 		if (r == 0)
-			rte_eth_dev_set_mtu(id, mtu); /* ph_mtu tells what came of it */
+			rte_eth_dev_set_mtu(id, mtu); /* who calls looks what came of it */
 	}
 	if (r == 0)
 		r = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
@@ -188,7 +161,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 			r = rte_eth_tx_queue_setup(id, q, tx, socket, NULL);
 	}
 	if (r == 0)
-		r = ph_port_is_memif(id) ? ph_memif_start(id) : rte_eth_dev_start(id);
+		r = is_memif(id) ? ph_memif_start(id) : rte_eth_dev_start(id);
 	if (r < 0 && client && ph_memif_away(id))
 		return 0;
 	if (r < 0)
@@ -196,21 +169,6 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 	if (ph_packet_socket(id) < 0) /* else it is when it is bound */
 		rte_eth_promiscuous_enable(id);
 	rte_eth_allmulticast_enable(id);
-	return 0;
-}
-
-/* The most that a card's link can have, in Mbit/s; 0: its driver does not say. */
-uint32_t ph_fastest(uint16_t id)
-{
-	static const uint32_t mbps[] = { 10, 10, 100, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 56000, 100000, 200000 };
-	struct rte_eth_dev_info info;
-	unsigned i;
-
-	if (rte_eth_dev_info_get(id, &info) != 0)
-		return 0;
-	for (i = RTE_DIM(mbps); i > 0; i--)
-		if (info.speed_capa >> i & 1) /* RTE_ETH_LINK_SPEED_10M_HD is bit 1 */
-			return mbps[i - 1];
 	return 0;
 }
 
@@ -222,20 +180,12 @@ int ph_ring(uint16_t id)
 	return rte_eth_rx_queue_info_get(id, 0, &info) == 0 ? info.nb_desc : 0;
 }
 
-/* The longest frame that a port takes, without Ethernet header and tags. */
-uint16_t ph_mtu(uint16_t id)
-{
-	uint16_t mtu = 0;
-
-	return rte_eth_dev_get_mtu(id, &mtu) == 0 ? mtu : 0;
-}
-
 /* Stops and closes a port and forgets its device, so that it can be opened again. */
 void ph_close(uint16_t id)
 {
 	struct rte_eth_dev_info info;
 	int known = rte_eth_dev_info_get(id, &info) == 0 && info.device != NULL;
-	int memif = ph_port_is_memif(id);
+	int memif = is_memif(id);
 
 	if (memif)
 		ph_memif_begin();
@@ -293,11 +243,6 @@ int ph_cables(const char *name, unsigned queues, unsigned size)
 	}
 	id = rte_eth_from_rings(name, rings, queues, rings, queues, SOCKET_ID_ANY);
 	return id < 0 ? -rte_errno : id;
-}
-
-unsigned ph_cables_per_device(void)
-{
-	return RTE_PMD_RING_MAX_RX_RINGS;
 }
 
 /* Frees what waits to be received, up to a number of frames or a few more. */

@@ -4,6 +4,7 @@ package dpdk
 
 /*
 #include <stdlib.h>
+#include <rte_eth_ring.h>
 #include "ph.h"
 */
 import "C"
@@ -11,6 +12,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,12 @@ const noDevice = 1<<16 - 1
 
 // tapMTU is what the driver gives its interfaces.
 const tapMTU = 1500
+
+// fastest are the rates of links, in Mbit/s, by the length of a device's speed_capa: RTE_ETH_LINK_SPEED_10M_HD is its
+// second bit. 0: the driver does not say.
+var fastest = [...]units.Rate{
+	0, 0, 10, 10, 100, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 56000, 100000, 200000,
+}
 
 // lacking names the capabilities that net_af_packet and net_tap need, of those that this process does not have.
 func lacking() (names []string) {
@@ -147,22 +155,26 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		client = 1
 		w.clients = append(w.clients, memifClient{d.ID, memifSocket(spec)})
 	}
+	var info C.struct_rte_eth_dev_info
+	C.rte_eth_dev_info_get(C.uint16_t(id), &info)
+	d.Driver = C.GoString(info.driver_name)
 	rx := descriptors
 	if card == 1 {
-		fastest := units.Rate(C.ph_fastest(C.uint16_t(id))) * units.Mbps
-		rx = Descriptors(fastest, w.options.Gap)
+		rx = Descriptors(fastest[min(bits.Len32(uint32(info.speed_capa)), len(fastest)-1)]*units.Mbps, w.options.Gap)
 	}
 	heard = listen()
 	n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client, card)
 	if said := heard(); n < 0 {
 		return d, fmt.Errorf("it does not start: %s", because(strerror(-int(n)), said))
 	}
-	d.Driver = C.GoString(C.ph_driver(C.uint16_t(id)))
 	var firmware [64]C.char
-	C.ph_firmware(C.uint16_t(id), &firmware[0], C.size_t(len(firmware)))
-	d.Firmware = C.GoString(&firmware[0])
+	if C.rte_eth_dev_fw_version_get(C.uint16_t(id), &firmware[0], C.size_t(len(firmware))) == 0 {
+		d.Firmware = C.GoString(&firmware[0])
+	}
 	d.FlowControl = flowControlOff(d.ID, kernel).flowControlOf(d.Virtual)
-	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
+	most := C.uint16_t(0)
+	C.rte_eth_dev_get_mtu(C.uint16_t(id), &most)
+	if int(most) < mtu && !isAFPacket(spec) { // there it is the kernel's
 		return d, fmt.Errorf("it takes no frames of mtu %d, but of %d at most", mtu, most)
 	}
 	if iface, ok := argument(spec, "iface"); ok && isTap(spec) && mtu < tapMTU { // so that programs send nothing longer
@@ -314,7 +326,7 @@ var freeCables struct {
 }
 
 // MostLinks is how many links between nodes of a process there can be, if it has no other devices.
-func MostLinks() int { return C.RTE_MAX_ETHPORTS * int(C.ph_cables_per_device()) / 2 }
+func MostLinks() int { return C.RTE_MAX_ETHPORTS * C.RTE_PMD_RING_MAX_RX_RINGS / 2 }
 
 // cableSize is more than a port can stage in a round.
 const cableSize = 1024
@@ -323,19 +335,19 @@ func takeCable() (cable, error) {
 	eal.Lock()
 	defer eal.Unlock()
 	if len(freeCables.list) == 0 {
-		queues := C.ph_cables_per_device()
+		const queues = C.RTE_PMD_RING_MAX_RX_RINGS
 		name := C.CString(fmt.Sprintf("cables%d", freeCables.devices))
 		defer C.free(unsafe.Pointer(name))
-		id := C.ph_cables(name, C.uint(queues), cableSize)
+		id := C.ph_cables(name, queues, cableSize)
 		if id < 0 {
 			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
 		}
-		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, 0, eal.pool, 0, 0); n < 0 {
+		if n := C.ph_start(C.uint16_t(id), queues, 0, 0, 0, eal.pool, 0, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
 		freeCables.devices++
 		for q := range uint16(queues) {
-			freeCables.list = append(freeCables.list, cable{uint16(id), uint16(queues) - 1 - q})
+			freeCables.list = append(freeCables.list, cable{uint16(id), queues - 1 - q})
 		}
 	}
 	last := len(freeCables.list) - 1

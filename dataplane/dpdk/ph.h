@@ -32,18 +32,14 @@ struct ph_flow_control {
 	int taken; /* of rte_eth_dev_flow_ctrl_set */
 };
 void ph_flow_control_off(uint16_t id, struct ph_flow_control *says);
-const char *ph_driver(uint16_t id);
-void ph_firmware(uint16_t id, char *text, size_t room);
 int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room);
-uint16_t ph_mtu(uint16_t id);
-uint32_t ph_fastest(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
 int ph_set_up(uint16_t id, int up); /* 0: the device cannot */
 int ph_ring(uint16_t id);
 uint64_t ph_downs(uint16_t id); /* how often the link went down, if its card tells */
 int ph_cables(const char *name, unsigned queues, unsigned size);
-unsigned ph_cables_per_device(void);
+int ph_vhost_waits(uint16_t id);
 uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most);
 
 /* afpacket.c */
@@ -75,10 +71,6 @@ void ph_never_wait(void); /* this thread, from now on */
 
 /* memif.c */
 int ph_is_memif(const char *name);
-int ph_port_is_memif(uint16_t id);
-int ph_port_has_peer(uint16_t id); /* a process: the device takes nothing while that is not there */
-int ph_port_is_vhost(uint16_t id);
-int ph_vhost_waits(uint16_t id);
 void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
 void ph_memif_opened(int n); /* or closed; by who has the turn */
 void ph_memif_end(void);
@@ -94,11 +86,8 @@ void ph_memif_done(void);
 #define PH_BURST 64 /* frames that a round takes from a port: fabric.MaxBurst */
 #define PH_STAGED (2 * PH_BURST) /* that it sends: several ports may have frames for one */
 
-struct ph_worker;
 uint64_t ph_ticks_per_second(void);
-struct ph_port *ph_port_new(void);
-struct ph_port **ph_port_list(unsigned n);
-struct ph_worker *ph_worker_new(void);
+void *ph_lines(size_t size);
 
 /* Mirrors fabric.Frame; TestFrameLayout compares them. ref counts units of
  * 64 bytes from the base of the pool to the mbuf; off counts from the mbuf to
@@ -113,15 +102,21 @@ struct ph_frame {
 	uint8_t flag;
 };
 
+/* Devices of which some are served otherwise than cards. */
+enum ph_kind {
+	PH_CARD, /* and all others */
+	PH_TAP, /* what it refuses it will never take */
+	PH_VHOST, /* a process is its peer; what does not fit into a buffer of that it may never take (ph_vhost_waits) */
+	PH_MEMIF, /* a process is its peer */
+};
+
 struct ph_port {
 	uint16_t rx_dev, rx_queue;
 	uint16_t tx_dev, tx_queue;
 	uint16_t tx_n; /* frames staged to be sent; after a round, those that the device refused */
 	uint16_t rx_n; /* frames received in the last round */
 	uint16_t rx_paused; /* take nothing from the device for now */
-	uint16_t memif, peer; /* it is one; it has a peer (ph_port_has_peer) */
-	uint16_t tap; /* it is one: what it refuses it will never take */
-	uint16_t vhost; /* it is one: what does not fit into a buffer of its peer it may never take (ph_vhost_waits) */
+	enum ph_kind kind;
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
 	uint64_t tx_away; /* of tx_total, those for a peer that was not there or that a tap refused, which were dropped */

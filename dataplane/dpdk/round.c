@@ -19,23 +19,13 @@ static inline uint32_t ref_of(const struct ph_worker *w, const struct rte_mbuf *
 }
 
 /* Memory of whole lines of the cache, all zeros: what one worker writes in every round is in no line of another. */
-static void *lines(size_t size)
+void *ph_lines(size_t size)
 {
 	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(size));
 
 	if (p != NULL)
 		memset(p, 0, size);
 	return p;
-}
-
-struct ph_port *ph_port_new(void)
-{
-	return lines(sizeof(struct ph_port));
-}
-
-struct ph_worker *ph_worker_new(void)
-{
-	return lines(sizeof(struct ph_worker));
 }
 
 /* One instant by both clocks: of a few readings the one that took the least time. */
@@ -71,12 +61,6 @@ uint64_t ph_ticks_per_second(void)
 	both_clocks(&ticks2, &ns2);
 	ours = (uint64_t)((double)(ticks2 - ticks) * 1e9 / (double)(ns2 - ns) + 0.5);
 	return ours > theirs / 50 * 49 && ours < theirs / 50 * 51 ? ours : theirs; /* else the clock was set meanwhile */
-}
-
-/* A list with room for n ports. */
-struct ph_port **ph_port_list(unsigned n)
-{
-	return calloc(n, sizeof(struct ph_port *));
 }
 
 /* A frame's mbuf, which says what the frame says. */
@@ -222,7 +206,7 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 /* Whether a port may be polled now, if memifs may. */
 static inline int ready(const struct ph_port *p, int memifs)
 {
-	return !p->memif || (memifs && !ph_memif_away(p->rx_dev));
+	return p->kind != PH_MEMIF || (memifs && !ph_memif_away(p->rx_dev));
 }
 
 /* What a worker calls without a word to Go's scheduler (pin.go) takes one argument, which has room for the results. */
@@ -239,11 +223,11 @@ void ph_round(void *worker)
 
 		if (p->tx_n > 0 && ready(p, memifs)) {
 			transmit(w, p);
-			if (p->tap)
+			if (p->kind == PH_TAP)
 				skip_refused(w, p);
-			else if (p->peer && p->tx_n > 0 && !linked(p))
+			else if (p->kind != PH_CARD && p->tx_n > 0 && !linked(p))
 				give_up(w, p);
-			else if (p->vhost)
+			else if (p->kind == PH_VHOST)
 				skip_too_long(w, p);
 		} else if (p->tx_n > 0 && memifs) /* and away */
 			give_up(w, p);

@@ -61,7 +61,7 @@ const (
 func newWorker(w *world, index int) *worker {
 	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: ticksPerSecond(), exhausted: units.Never}
 	k.polls = newPolls(k.hz)
-	k.c = C.ph_worker_new()
+	k.c = (*C.struct_ph_worker)(C.ph_lines(C.sizeof_struct_ph_worker))
 	k.c.pool = eal.pool
 	k.c.base = (*C.uint8_t)(eal.base)
 	const headroom = C.sizeof_struct_rte_mbuf + C.RTE_PKTMBUF_HEADROOM
@@ -94,7 +94,7 @@ func (k *worker) exchange(p *fabric.Pool, size int) {
 func (k *worker) build(ports []*port, step units.Time) {
 	k.clock = newClock(k.hz, k.world.options.Dilation, step)
 	k.clock.now = k.world.now
-	k.c.port = C.ph_port_list(C.uint(len(ports) + MaxPorts))
+	k.c.port = (**C.struct_ph_port)(C.calloc(C.size_t(len(ports)+MaxPorts), C.sizeof_uintptr_t))
 	for _, p := range ports {
 		if p.c == nil {
 			p.lay()
@@ -108,7 +108,9 @@ func (k *worker) take(p *port) {
 	k.list()[len(k.ports)] = p.c
 	k.ports = append(k.ports, p)
 	k.c.ports++
-	k.c.memifs += p.c.memif
+	if p.c.kind == C.PH_MEMIF {
+		k.c.memifs++
+	}
 	p.exit = p.env.Exit(p.number)
 	p.price()
 	if slices.Contains(k.envs, p.env) {
@@ -127,35 +129,36 @@ func (k *worker) drop(p *port) {
 	copy(list[i:], list[i+1:len(k.ports)])
 	k.ports = slices.Delete(k.ports, i, i+1)
 	k.c.ports--
-	k.c.memifs -= p.c.memif
+	if p.c.kind == C.PH_MEMIF {
+		k.c.memifs--
+	}
 	k.gone.RxFrames += p.delivered
 	k.gone.TxFrames += uint64(p.c.tx_total) + uint64(p.c.tx_n)
 }
 
 // list are C's ports, and room for more.
 func (k *worker) list() []*C.struct_ph_port {
-	return unsafe.Slice((**C.struct_ph_port)(unsafe.Pointer(k.c.port)), len(k.ports)+MaxPorts)
+	return unsafe.Slice(k.c.port, len(k.ports)+MaxPorts)
 }
 
 // lay lays out what a worker needs of a port in C's memory.
 func (p *port) lay() {
-	p.c = C.ph_port_new()
+	p.c = (*C.struct_ph_port)(C.ph_lines(C.sizeof_struct_ph_port))
 	p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 	p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 	p.tx, p.rx = view(&p.c.tx[0], C.PH_STAGED), view(&p.c.rx[0], C.PH_BURST)
-	if p.device != nil {
-		p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	if p.device == nil {
+		return
 	}
-	if p.device != nil && isTap(p.device.Spec) {
-		p.c.tap = 1
+	p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	switch spec := p.device.Spec; {
+	case isTap(spec):
+		p.c.kind = C.PH_TAP
+	case isVhost(spec):
+		p.c.kind = C.PH_VHOST
+	case isMemif(spec):
+		p.c.kind = C.PH_MEMIF
 	}
-	if p.device != nil {
-		p.c.vhost = C.uint16_t(C.ph_port_is_vhost(p.c.tx_dev))
-	}
-	if C.ph_port_is_memif(p.c.rx_dev) != 0 {
-		p.c.memif = 1
-	}
-	p.c.peer = C.uint16_t(C.ph_port_has_peer(p.c.tx_dev))
 }
 
 // price sets how long a byte takes on the exit's link.
