@@ -145,7 +145,6 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_"), said))
 	}
 	d.ID = uint16(id)
-	w.opened[d.ID] = true
 	w.kernel[d.ID] = kernel
 	client, card := C.int(0), C.int(0)
 	if !d.Virtual {
@@ -177,9 +176,9 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	if int(most) < mtu && !isAFPacket(spec) { // there it is the kernel's
 		return d, fmt.Errorf("it takes no frames of mtu %d, but of %d at most", mtu, most)
 	}
-	if iface, ok := argument(spec, "iface"); ok && isTap(spec) && mtu < tapMTU { // so that programs send nothing longer
-		if err := setMTU(iface, mtu); err != nil {
-			return d, fmt.Errorf("interface %s does not take mtu %d: %w", iface, mtu, err)
+	if kernel != nil && kernel.tap && mtu < tapMTU { // so that programs send nothing longer
+		if err := kernel.setMTU(); err != nil {
+			return d, fmt.Errorf("interface %s does not take mtu %d: %w", kernel.name, mtu, err)
 		}
 	}
 	if n, ok := argument(withRing(spec, mtu), "framecnt"); ok && isAFPacket(spec) { // the kernel's ring
@@ -244,9 +243,8 @@ func whyClosed(n int, virtual bool, said string) string {
 
 // close gives a device back that no port has any more.
 func (w *world) close(id uint16) {
-	closeDevice(id)
+	C.ph_close(C.uint16_t(id))
 	w.kernel[id].close()
-	delete(w.opened, id)
 	delete(w.kernel, id)
 	w.clients = slices.DeleteFunc(w.clients, func(c memifClient) bool { return c.id == id })
 }
@@ -263,8 +261,6 @@ func (w *world) Discard(d Device) {
 	defer w.counting.Unlock()
 	w.close(d.ID)
 }
-
-func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }
 
 // deviceStats reads what the driver counts.
 func deviceStats(id uint16, d *DeviceStats) {

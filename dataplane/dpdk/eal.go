@@ -100,7 +100,11 @@ func startEAL(o Options) error {
 	defer words.Close()
 	n := C.ph_eal_init(C.int(len(args)), &argv[0], C.int(said))
 	if n < 0 {
-		return fmt.Errorf("DPDK does not start (%s): %s%s", strings.Join(args[1:], " "), strerror(-int(n)), complaint(words))
+		said := firstLine(words, "EAL: ", "photon: ") // that is none of its pages of help
+		if said != "" {
+			said = " (" + said + ")"
+		}
+		return fmt.Errorf("DPDK does not start (%s): %s%s", strings.Join(args[1:], " "), strerror(-int(n)), said)
 	}
 	_, _ = io.Copy(os.Stderr, io.NewSectionReader(words, 0, 1<<20)) // whatever it may be
 	name := C.CString("photon")
@@ -137,31 +141,23 @@ func startEAL(o Options) error {
 // listen keeps what drivers say, which are silent otherwise, until the function it returns is called. That returns the
 // first line. If the operator has asked for DPDK's log, it has what they say.
 func listen() (heard func() string) {
-	if eal.words == nil {
-		return func() string { return "" }
-	}
-	if eal.words.Truncate(0) != nil {
+	if eal.words == nil || eal.words.Truncate(0) != nil {
 		return func() string { return "" }
 	}
 	C.ph_listen(C.int(eal.words.Fd()))
 	return func() string {
 		C.ph_listened()
-		lines := bufio.NewScanner(io.NewSectionReader(eal.words, 0, 1<<16))
-		for lines.Scan() {
-			if l := strings.TrimSpace(lines.Text()); l != "" {
-				return l
-			}
-		}
-		return ""
+		return firstLine(eal.words, "")
 	}
 }
 
-// complaint is the first of what DPDK says that is none of its pages of help.
-func complaint(words io.ReaderAt) string {
+// firstLine is the first line of what DPDK has said that begins so, blank ones left out; empty: there is none.
+func firstLine(words io.ReaderAt, begins ...string) string {
 	lines := bufio.NewScanner(io.NewSectionReader(words, 0, 1<<20))
 	for lines.Scan() {
-		if l := strings.TrimSpace(lines.Text()); strings.HasPrefix(l, "EAL: ") || strings.HasPrefix(l, "photon: ") {
-			return " (" + l + ")"
+		l := strings.TrimSpace(lines.Text())
+		if l != "" && slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(l, b) }) {
+			return l
 		}
 	}
 	return ""
