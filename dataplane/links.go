@@ -52,8 +52,7 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	}
 	ch.lans.adopt(s.lans, but)
 	if r := state.Rate; r > 0 && r != s.rate(&s.ports[port]) {
-		points := c.newPoints(port, r)
-		ch.points = &points
+		ch.points = c.newPoints(port, r)
 	}
 	if c.Headroom > 0 && state.Headroom > c.Headroom {
 		return nil, fmt.Errorf("%w: port %d has a link of %v, for which a priority needs a headroom of %v; all ports share %v",

@@ -215,8 +215,8 @@ func (s *Switch) initPort(i int) {
 	p := &s.ports[i]
 	p.sw, p.number, p.queues = s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
 	p.begin()
-	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
-	p.wred = newWREDs(i, p.config, nil)
+	p.setPoints(*s.config.newPoints(i, p.config.Link.Rate))
+	p.wred = newWREDs(i, p.config, &wreds{}, nil)
 	p.refresh()
 	if !p.drained {
 		p.worker.ports = append(p.worker.ports, i)
