@@ -210,20 +210,11 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 	}
 	s.applyReleases(now)
 	each := func(do func(*fabric.Frame)) {
-		visit := func(f *fabric.Frame) {
+		s.each(func(f *fabric.Frame) {
 			if f.In != ownFrame && changes[f.In] {
 				do(f)
 			}
-		}
-		for _, w := range s.workers {
-			for i := range w.outboxes {
-				w.outboxes[i].each(visit)
-			}
-			s.eachWaiting(w, visit)
-		}
-		for i := range s.queues {
-			s.queues[i].each(visit)
-		}
+		})
 	}
 	each(func(f *fabric.Frame) {
 		if f.Flag&fabric.Lossless == 0 {
