@@ -225,30 +225,34 @@ func (c *SwitchConfig) reservations() string {
 }
 
 // Reserved is the buffer that is reserved for lossless priorities and for queues.
-func (c *SwitchConfig) Reserved() (sum units.Size) {
-	sum = c.Minimums() + cmp.Or(c.Headroom, c.Headrooms())
-	c.eachThreshold(func(t pfc.Thresholds) { sum += t.XOFF })
-	return sum
+func (c *SwitchConfig) Reserved() units.Size { return c.reserved(c.thresholds) }
+
+// reserved is the same if the thresholds of ports and priorities are those.
+func (c *SwitchConfig) reserved(of func(port, prio int) pfc.Thresholds) (sum units.Size) {
+	c.eachThreshold(of, func(t pfc.Thresholds) { sum += t.XOFF })
+	return sum + c.Minimums() + cmp.Or(c.Headroom, c.headrooms(of))
 }
 
 // Headrooms is the headroom of all ports and lossless priorities together.
-func (c *SwitchConfig) Headrooms() (sum units.Size) {
-	c.eachThreshold(func(t pfc.Thresholds) { sum += t.Headroom })
+func (c *SwitchConfig) Headrooms() units.Size { return c.headrooms(c.thresholds) }
+
+func (c *SwitchConfig) headrooms(of func(port, prio int) pfc.Thresholds) (sum units.Size) {
+	c.eachThreshold(of, func(t pfc.Thresholds) { sum += t.Headroom })
 	return sum
 }
 
 // MostHeadroom is that of the priority which has most.
 func (c *SwitchConfig) MostHeadroom() (most units.Size) {
-	c.eachThreshold(func(t pfc.Thresholds) { most = max(most, t.Headroom) })
+	c.eachThreshold(c.thresholds, func(t pfc.Thresholds) { most = max(most, t.Headroom) })
 	return most
 }
 
-// eachThreshold calls do for every lossless priority of every port.
-func (c *SwitchConfig) eachThreshold(do func(pfc.Thresholds)) {
+// eachThreshold calls do with the thresholds of every lossless priority of every port.
+func (c *SwitchConfig) eachThreshold(of func(port, prio int) pfc.Thresholds, do func(pfc.Thresholds)) {
 	for i := range c.Ports {
 		for p := range pfc.Classes {
 			if c.Accounts(i)>>p&1 != 0 {
-				do(c.thresholds(i, p))
+				do(of(i, p))
 			}
 		}
 	}
