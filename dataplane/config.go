@@ -16,6 +16,7 @@ import (
 
 // SwitchConfig describes a switch. Check says what is wrong with one.
 type SwitchConfig struct {
+	Classes  // of ports that have none of their own
 	Ports    []PortConfig
 	Lossless uint8                          // priorities with PFC and ECN, whose frames are not dropped
 	Buffer   units.Size                     // of the whole switch
@@ -28,9 +29,6 @@ type SwitchConfig struct {
 	Share    float64                        // the same beyond this part of what is free of the buffer for lossy frames (alpha); 0: no such limit
 	Weights  [8]int                         // priorities with a weight share by it what those without one leave of a link; 1 to 100
 	MTU      int                            // longest frame without Ethernet header, tags and FCS
-	DSCP     [64]uint8                      // priority of an IP frame
-	PCP      [8]uint8                       // priority of a tagged frame
-	TrustPCP bool                           // a tag counts more than the DSCP
 	Learn    bool                           // learn addresses
 	Age      units.Time                     // of a learned address; 0: for ever
 	FDBSize  int                            // learned and static addresses
@@ -122,6 +120,9 @@ func DefaultDSCP() (m [64]uint8) {
 
 // DefaultPCP maps a priority code point to itself.
 func DefaultPCP() [8]uint8 { return [8]uint8{0, 1, 2, 3, 4, 5, 6, 7} }
+
+// DefaultClasses trust the DSCP, with both maps.
+func DefaultClasses() Classes { return Classes{DSCP: DefaultDSCP(), PCP: DefaultPCP()} }
 
 // ErrBuffer is wrapped by Check's error if the lossless priorities need more
 // than the buffer.

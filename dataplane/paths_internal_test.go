@@ -25,7 +25,7 @@ const (
 func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *fabric.Env) {
 	t.Helper()
 	c := SwitchConfig{
-		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 8, Paths: paths, Salt: 7,
+		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, Classes: DefaultClasses(), FDBSize: 8, Paths: paths, Salt: 7,
 		Lossless: 1 << 3, CP: func(marking.Place) marking.CP { return marking.None{} },
 		Static: []StaticEntry{{MAC: behindAll, Ports: []uint16{1, 2, 3, 4}}, {MAC: behindTwo, Ports: []uint16{2}}},
 		Router: Router{MAC: pathRouter, Routes: []Route{{Prefix: netip.MustParsePrefix("10.0.0.0/8")}}},
