@@ -12,6 +12,13 @@
 #include <rte_mempool.h>
 #include <rte_version.h>
 
+/* Declares `next`, the function of a name that the program would call without this package: photon has some of libc's
+ * and DPDK's once more, which the dynamic linker finds before those. */
+#define NEXT(name) \
+	static __typeof__(&name) next; \
+	if (next == NULL) \
+		next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
 /* eal.c */
 int ph_eal_init(int argc, char **argv, int said);
 void ph_listen(int said);
