@@ -245,7 +245,7 @@ func TestDrawsDiffer(t *testing.T) {
 		for _, salt := range []uint32{0, 1} {
 			for port := range 2 {
 				p := newPaths(&SwitchConfig{Salt: salt, Paths: Paths{By: AtRandom, Seed: seed}}, port)
-				draws := [4]uint32{p.draw(), p.draw(), p.draw(), p.draw()}
+				draws := [4]uint32{p.random.draw(), p.random.draw(), p.random.draw(), p.random.draw()}
 				name := fmt.Sprintf("seed %d, salt %d, port %d", seed, salt, port)
 				if other, ok := drawn[draws]; ok {
 					t.Errorf("%s draws what %s does", name, other)

@@ -5,16 +5,7 @@ import (
 	"photon/units"
 )
 
-// Receive takes frames from a wire through the stages, in the order in which they came:
-//
-//	parse.go    keys from headers
-//	act.go      what becomes of the frames of a key; resolve.go works out what is not known
-//	match.go    both for the frames of a burst
-//	rewrite.go  tags, equal paths and routes
-//	admit.go    room in the buffer
-//	enqueue.go  to the egress port: past its queues if nothing waits there, else behind what waits
-//
-// Frames for a port of another worker are handed over to it (handover.go).
+// Receive takes frames from a wire through the stages (doc.go), in the order in which they came.
 func (s *Switch) Receive(now units.Time, port int, burst []fabric.Frame) {
 	p := &s.ports[port]
 	if now >= p.attend {
