@@ -17,16 +17,13 @@ const waiting = 2 * mostDescriptors
 // begin makes frames arrive, when all workers poll. Earlier frames are old, and would be a burst
 // without any XOFF before it: they are discarded.
 func (k *worker) begin() error {
+	k.world.counting.Lock()
+	defer k.world.counting.Unlock()
 	for _, p := range k.ports {
-		k.world.counting.Lock()
 		p.clear()
-		k.world.counting.Unlock()
 	}
 	for _, p := range k.ports {
-		k.world.counting.Lock()
-		err := k.world.startReceiving(p)
-		k.world.counting.Unlock()
-		if err != nil {
+		if err := k.world.startReceiving(p); err != nil {
 			return err
 		}
 	}

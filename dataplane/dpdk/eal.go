@@ -114,13 +114,11 @@ func startEAL(o Options) error {
 		contiguous = 1
 	}
 	room := C.uint16_t(o.FrameSize + C.RTE_PKTMBUF_HEADROOM)
-	eal.most = o.Frames
+	most, next := o.Frames, (**C.uint8_t)(nil)
 	if o.grows() {
-		eal.most = o.Most
-		eal.pool = C.ph_pool_grows(name, C.uint(o.Frames), C.uint(o.Most), room, &eal.next)
-	} else {
-		eal.pool = C.ph_pool(name, C.uint(o.Frames), room, contiguous)
+		most, next = o.Most, &eal.next
 	}
+	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint(most), room, contiguous, next)
 	if eal.pool == nil {
 		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
 	}
@@ -128,8 +126,8 @@ func startEAL(o Options) error {
 	C.ph_span(eal.pool, &low, &high)
 	eal.base = unsafe.Pointer(low)
 	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
-	eal.span += uintptr(eal.most-o.Frames) * uintptr(C.ph_object(eal.pool)) // where it may grow
-	eal.frames, eal.size, eal.cards = o.Frames, o.FrameSize, len(o.PCI) > 0
+	eal.span += uintptr(most-o.Frames) * uintptr(C.ph_object(eal.pool)) // where it may grow
+	eal.frames, eal.most, eal.size, eal.cards = o.Frames, most, o.FrameSize, len(o.PCI) > 0
 	if !slices.ContainsFunc(o.EAL, func(a string) bool { return strings.HasPrefix(a, "--log-level") }) {
 		if fd, err := unix.MemfdCreate("drivers", unix.MFD_CLOEXEC); err == nil {
 			eal.words = os.NewFile(uintptr(fd), "what drivers say")
