@@ -240,17 +240,17 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 func (p *switchPort) attendTo(now units.Time) {
 	resumed := p.egress.Expire(now)
 	p.refresh()
-	if resumed != 0 {
-		p.resumed(now, resumed)
-	}
+	p.resumed(now, resumed)
 	if now >= p.watchdog.Next() {
 		p.watch(now)
 	}
 }
 
+// resumed notes that priorities go on. It comes after refresh.
 func (p *switchPort) resumed(now units.Time, prios uint8) {
-	for prio := range pfc.Classes {
-		if cp := p.points[prio].cp; prios>>prio&1 != 0 && cp != nil {
+	for rest := prios; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest)
+		if cp := p.points[prio].cp; cp != nil {
 			q := p.state(prio)
 			q.Frames -= int(p.queues[prio].unjudged) // it will not see them leave
 			cp.Resume(now, q)
