@@ -71,22 +71,6 @@ void ph_flow_control_off(uint16_t id, struct ph_flow_control *says)
 	}
 }
 
-/* All counters that the driver of a port has: their names, one after the other, and their values. Returns how many, at most room. */
-int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room)
-{
-	struct rte_eth_xstat *counters = calloc(room, sizeof(*counters));
-	int i, n = -1;
-
-	if (counters != NULL && rte_eth_xstats_get_names(id, names, room) <= (int)room)
-		n = rte_eth_xstats_get(id, counters, room);
-	if (n > (int)room)
-		n = -1;
-	for (i = 0; i < n; i++)
-		values[counters[i].id] = counters[i].value;
-	free(counters);
-	return n;
-}
-
 static int is_memif(uint16_t id)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];

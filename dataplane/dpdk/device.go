@@ -285,11 +285,15 @@ func (w *world) Counters(at fabric.End) map[string]uint64 {
 	if w.closed || p.device == nil {
 		return nil
 	}
-	names, values := make([]C.struct_rte_eth_xstat_name, mostCounters), make([]C.uint64_t, mostCounters)
-	n := int(C.ph_counters(C.uint16_t(p.device.ID), &names[0], &values[0], mostCounters))
+	names, counters := make([]C.struct_rte_eth_xstat_name, mostCounters), make([]C.struct_rte_eth_xstat, mostCounters)
+	named := C.rte_eth_xstats_get_names(C.uint16_t(p.device.ID), &names[0], mostCounters)
+	n := C.rte_eth_xstats_get(C.uint16_t(p.device.ID), &counters[0], mostCounters)
 	all := map[string]uint64{}
-	for i := range max(n, 0) {
-		all[C.GoString(&names[i].name[0])] = uint64(values[i])
+	if max(named, n) > mostCounters {
+		return all
+	}
+	for _, c := range counters[:max(n, 0)] {
+		all[C.GoString(&names[c.id].name[0])] = uint64(c.value)
 	}
 	return all
 }

@@ -14,12 +14,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -244,5 +246,27 @@ func reserve(n int) (release func()) {
 	return func() { change(-n) }
 }
 
-// ticksPerSecond is the rate of the time stamp counter. It is measured once.
-var ticksPerSecond = sync.OnceValue(func() uint64 { return uint64(C.ph_ticks_per_second()) })
+// ticksPerSecond is the rate of the time stamp counter, by the kernel's clock over 50 ms. It is measured once. DPDK's own
+// estimate is rounded to 10 MHz, which is up to half a percent off, and so would be every rate and every time.
+var ticksPerSecond = sync.OnceValue(func() uint64 {
+	ticks, at := bothClocks()
+	time.Sleep(50 * time.Millisecond)
+	ticks2, at2 := bothClocks()
+	ours, theirs := uint64(float64(ticks2-ticks)/at2.Sub(at).Seconds()+0.5), uint64(C.rte_get_tsc_hz())
+	if ours <= theirs/50*49 || ours >= theirs/50*51 {
+		return theirs // the clock was set meanwhile
+	}
+	return ours
+})
+
+// bothClocks is one instant by both clocks: of a few readings the one that took the least time.
+func bothClocks() (ticks uint64, at time.Time) {
+	least := uint64(math.MaxUint64)
+	for range 50 {
+		before, now := uint64(C.rte_rdtsc()), time.Now()
+		if took := uint64(C.rte_rdtsc()) - before; took < least {
+			least, ticks, at = took, before+took/2, now
+		}
+	}
+	return ticks, at
+}

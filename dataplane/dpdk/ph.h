@@ -38,7 +38,6 @@ struct ph_flow_control {
 	int taken; /* of rte_eth_dev_flow_ctrl_set */
 };
 void ph_flow_control_off(uint16_t id, struct ph_flow_control *says);
-int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
 int ph_set_up(uint16_t id, int up); /* 0: the device cannot */
@@ -92,7 +91,6 @@ void ph_memif_done(void);
 #define PH_BURST 64 /* frames that a round takes from a port: fabric.MaxBurst */
 #define PH_STAGED (2 * PH_BURST) /* that it sends: several ports may have frames for one */
 
-uint64_t ph_ticks_per_second(void);
 void *ph_lines(size_t size);
 
 /* Mirrors fabric.Frame; TestFrameLayout compares them. ref counts units of

@@ -28,41 +28,6 @@ void *ph_lines(size_t size)
 	return p;
 }
 
-/* One instant by both clocks: of a few readings the one that took the least time. */
-static void both_clocks(uint64_t *ticks, uint64_t *ns)
-{
-	uint64_t least = UINT64_MAX;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		struct timespec t;
-		uint64_t before = rte_rdtsc(), after;
-
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		after = rte_rdtsc();
-		if (after - before < least) {
-			least = after - before;
-			*ticks = before + least / 2;
-			*ns = (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-		}
-	}
-}
-
-/* The time stamp counter's rate, by the kernel's clock over 50 ms. DPDK's own estimate is rounded to 10 MHz, which is up to
- * half a percent off, and so would be every rate and every time. */
-uint64_t ph_ticks_per_second(void)
-{
-	struct timespec left = {.tv_nsec = 50 * 1000 * 1000};
-	uint64_t ticks, ns, ticks2, ns2, theirs = rte_get_tsc_hz(), ours;
-
-	both_clocks(&ticks, &ns);
-	while (nanosleep(&left, &left) != 0) /* a signal came: a shorter measurement would be a worse one */
-		;
-	both_clocks(&ticks2, &ns2);
-	ours = (uint64_t)((double)(ticks2 - ticks) * 1e9 / (double)(ns2 - ns) + 0.5);
-	return ours > theirs / 50 * 49 && ours < theirs / 50 * 51 ? ours : theirs; /* else the clock was set meanwhile */
-}
-
 /* A frame's mbuf, which says what the frame says. */
 static inline struct rte_mbuf *described(const struct ph_worker *w, const struct ph_frame *f)
 {
