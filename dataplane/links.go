@@ -156,14 +156,6 @@ func (s *Switch) resize() {
 	s.heads.Resize(s.headroom())
 }
 
-// whyShut is why a queue that takes no frames takes none.
-func (p *switchPort) whyShut() fabric.Reason {
-	if p.down {
-		return fabric.DropLink
-	}
-	return fabric.DropStorm
-}
-
 // StopPeers has the switch pause its peers' lossless priorities from now on, so that
 // its queues run empty. It is called between bursts.
 func (s *Switch) StopPeers(now units.Time) {

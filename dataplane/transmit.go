@@ -73,7 +73,7 @@ func (s *Switch) Serve(now units.Time, port int, f *fabric.Frame) (sent bool, ne
 // usual reports that a port has nothing to do now but to send what waits, by strict priority.
 func (p *switchPort) usual(now units.Time) bool {
 	return now < p.attend && now < p.timerAt && p.shaped|p.weighted|p.outs == 0 &&
-		(p.ingress.Quiet() || p.ingress.Next(now) > now) && (p.notifies == 0 || p.nextNotice() > now) &&
+		(p.ingress.Quiet() || p.ingress.Next(now) > now) && !p.notifiesBy(now) &&
 		(p.credits == nil || p.credits.Due(now) > now)
 }
 
@@ -214,6 +214,9 @@ func (p *switchPort) nextNotice() (next units.Time) {
 	}
 	return next
 }
+
+// notifiesBy reports that a congestion point has a CNP to send by an instant.
+func (p *switchPort) notifiesBy(now units.Time) bool { return p.notifies != 0 && p.nextNotice() <= now }
 
 // mostCNPs is more than any congestion point has to say at one instant: one for each flow that it can tell apart.
 const mostCNPs = 1 << 17

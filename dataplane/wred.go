@@ -44,8 +44,10 @@ func newWREDs(port int, c *PortConfig, old *wreds, was *PortConfig) (w wreds) {
 func (p *switchPort) refuses(f *fabric.Frame) (why fabric.Reason, refuses bool) {
 	prio := f.Prio & 7
 	switch {
+	case p.down:
+		return fabric.DropLink, true
 	case p.shut>>prio&1 != 0:
-		return p.whyShut(), true
+		return fabric.DropStorm, true
 	case p.wred.set>>prio&1 == 0 || f.Flag&fabric.Lossless != 0 || f.In == ownFrame:
 		return 0, false
 	}
