@@ -282,11 +282,6 @@ struct ph_packet *ph_packet_of(uint16_t id)
 	return devices[id];
 }
 
-int ph_is_packet(const char *name)
-{
-	return strncmp(name, "net_af_packet", strlen("net_af_packet")) == 0;
-}
-
 int ph_packet_begin(void)
 {
 	opening = calloc(1, sizeof(*opening));

@@ -29,18 +29,22 @@ static int find_or_make(const char *name, const char *spec)
 	return r < 0 ? r : id;
 }
 
-int ph_open(const char *name, const char *spec)
-{
-	int memif = ph_is_memif(name), packet = ph_is_packet(name), r;
+static enum ph_kind kinds[RTE_MAX_ETHPORTS];
 
-	if (packet && ph_packet_begin() < 0)
+int ph_open(const char *name, const char *spec, enum ph_kind kind)
+{
+	int r;
+
+	if (kind == PH_PACKET && ph_packet_begin() < 0)
 		return -ENOMEM;
-	if (memif)
+	if (kind == PH_MEMIF)
 		ph_memif_begin();
 	r = find_or_make(name, spec);
-	if (packet)
+	if (r >= 0)
+		kinds[r] = kind;
+	if (kind == PH_PACKET)
 		ph_packet_opened(r);
-	if (memif) {
+	if (kind == PH_MEMIF) {
 		ph_memif_opened(r >= 0);
 		ph_memif_end();
 	}
@@ -69,13 +73,6 @@ void ph_flow_control_off(uint16_t id, struct ph_flow_control *says)
 		fc.autoneg = negotiates;
 		says->taken = rte_eth_dev_flow_ctrl_set(id, &fc);
 	}
-}
-
-static int is_memif(uint16_t id)
-{
-	char name[RTE_ETH_NAME_MAX_LEN];
-
-	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
 }
 
 /* Whether the machine at a vhost-user port waits for frames with buffers of which one must hold a frame: a frame that it
@@ -117,7 +114,7 @@ static int tells_of_link(uint16_t id)
 /* Configures and starts a port with so many queues in each direction, which
  * takes every frame with its tags. A memif that is a client may start later. A card
  * tells of its link by interrupts, if its driver can. */
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client, int card)
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client)
 {
 	struct rte_eth_conf conf;
 	uint16_t q;
@@ -126,7 +123,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 	memset(&conf, 0, sizeof(conf));
 	conf.rxmode.mtu = mtu;
 	/* A virtual device's link is looked at whenever it is asked for. */
-	if (card && tells_of_link(id)) {
+	if (kinds[id] == PH_CARD && tells_of_link(id)) {
 		conf.intr_conf.lsc = 1;
 		rte_eth_dev_callback_register(id, RTE_ETH_EVENT_INTR_LSC, link_changed, NULL);
 	}
@@ -145,7 +142,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 			r = rte_eth_tx_queue_setup(id, q, tx, socket, NULL);
 	}
 	if (r == 0)
-		r = is_memif(id) ? ph_memif_start(id) : rte_eth_dev_start(id);
+		r = kinds[id] == PH_MEMIF ? ph_memif_start(id) : rte_eth_dev_start(id);
 	if (r < 0 && client && ph_memif_away(id))
 		return 0;
 	if (r < 0)
@@ -169,9 +166,8 @@ void ph_close(uint16_t id)
 {
 	struct rte_eth_dev_info info;
 	int known = rte_eth_dev_info_get(id, &info) == 0 && info.device != NULL;
-	int memif = is_memif(id);
 
-	if (memif)
+	if (kinds[id] == PH_MEMIF)
 		ph_memif_begin();
 	rte_eth_dev_callback_unregister(id, RTE_ETH_EVENT_INTR_LSC, link_changed, NULL);
 	downs[id] = 0;
@@ -180,10 +176,11 @@ void ph_close(uint16_t id)
 	if (known)
 		rte_dev_remove(info.device);
 	ph_packet_closed(id);
-	if (memif) {
+	if (kinds[id] == PH_MEMIF) {
 		ph_memif_opened(-1);
 		ph_memif_end();
 	}
+	kinds[id] = PH_OTHER;
 }
 
 /* Takes a device's link down or up: 1, or 0 if it has no such thing. */

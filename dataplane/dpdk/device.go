@@ -40,6 +40,31 @@ var fastest = [...]units.Rate{
 	0, 0, 10, 10, 100, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 56000, 100000, 200000,
 }
 
+// flag is a bool of C's.
+func flag(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// kindOf is how a device is served.
+func kindOf(d *Device) C.enum_ph_kind {
+	switch {
+	case !d.Virtual:
+		return C.PH_CARD
+	case isAFPacket(d.Spec):
+		return C.PH_PACKET
+	case isTap(d.Spec):
+		return C.PH_TAP
+	case isVhost(d.Spec):
+		return C.PH_VHOST
+	case isMemif(d.Spec):
+		return C.PH_MEMIF
+	}
+	return C.PH_OTHER
+}
+
 // lacking names the capabilities that net_af_packet and net_tap need, of those that this process does not have.
 func lacking() (names []string) {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -140,29 +165,25 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
 	heard := listen()
-	id := C.ph_open(cname, cspec)
+	id := C.ph_open(cname, cspec, kindOf(&d))
 	if said := heard(); id < 0 {
 		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_"), said))
 	}
 	d.ID = uint16(id)
 	w.kernel[d.ID] = kernel
-	client, card := C.int(0), C.int(0)
-	if !d.Virtual {
-		card = 1
-	}
 	if isMemifClient(spec) {
-		client = 1
 		w.clients = append(w.clients, memifClient{d.ID, memifSocket(spec)})
 	}
 	var info C.struct_rte_eth_dev_info
 	C.rte_eth_dev_info_get(C.uint16_t(id), &info)
 	d.Driver = C.GoString(info.driver_name)
 	rx := descriptors
-	if card == 1 {
+	if !d.Virtual {
 		rx = Descriptors(fastest[min(bits.Len32(uint32(info.speed_capa)), len(fastest)-1)]*units.Mbps, w.options.Gap)
 	}
 	heard = listen()
-	n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client, card)
+	client := flag(isMemifClient(spec))
+	n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client)
 	if said := heard(); n < 0 {
 		return d, fmt.Errorf("it does not start: %s", because(strerror(-int(n)), said))
 	}
@@ -308,7 +329,7 @@ func (w *world) SetUp(at fabric.End, up bool) (can bool, err error) {
 	if k := w.kernel[p.device.ID]; k != nil && k.packet {
 		return true, k.setUp(up)
 	}
-	n := int(C.ph_set_up(C.uint16_t(p.device.ID), C.int(map[bool]int{true: 1}[up])))
+	n := int(C.ph_set_up(C.uint16_t(p.device.ID), flag(up)))
 	if n < 0 {
 		err = errors.New(strerror(-n))
 	}
@@ -342,7 +363,7 @@ func takeCable() (cable, error) {
 		if id < 0 {
 			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
 		}
-		if n := C.ph_start(C.uint16_t(id), queues, 0, 0, 0, eal.pool, 0, 0); n < 0 {
+		if n := C.ph_start(C.uint16_t(id), queues, 0, 0, 0, eal.pool, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
 		freeCables.devices++

@@ -111,16 +111,12 @@ func startEAL(o Options) error {
 	_, _ = io.Copy(os.Stderr, io.NewSectionReader(words, 0, 1<<20)) // whatever it may be
 	name := C.CString("photon")
 	defer C.free(unsafe.Pointer(name))
-	contiguous := C.int(0)
-	if o.Hugepages {
-		contiguous = 1
-	}
 	room := C.uint16_t(o.FrameSize + C.RTE_PKTMBUF_HEADROOM)
 	most, next := o.Frames, (**C.uint8_t)(nil)
 	if o.grows() {
 		most, next = o.Most, &eal.next
 	}
-	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint(most), room, contiguous, next)
+	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint(most), room, flag(o.Hugepages), next)
 	if eal.pool == nil {
 		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
 	}

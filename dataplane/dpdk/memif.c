@@ -285,11 +285,6 @@ int ph_memif_again(uint16_t id)
 	return ph_memif_start(id);
 }
 
-int ph_is_memif(const char *name)
-{
-	return strncmp(name, "net_memif", strlen("net_memif")) == 0;
-}
-
 void ph_memif_begin(void)
 {
 	pthread_mutex_lock(&turn);

@@ -237,11 +237,7 @@ func (n *netdev) learn(link netlink.Link) {
 	n.last = l
 	if n.packet && n.open {
 		C.ph_packet_limit(C.uint16_t(n.device), C.uint(l.MTU))
-		direct := C.int(0)
-		if n.bypass && link.Type() == "veth" {
-			direct = 1
-		}
-		C.ph_packet_direct(C.uint16_t(n.device), direct)
+		C.ph_packet_direct(C.uint16_t(n.device), flag(n.bypass && link.Type() == "veth"))
 	}
 }
 

@@ -30,8 +30,16 @@ int ph_grow(struct rte_mempool *mp, unsigned n, uint8_t **next);
 void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 
 /* device.c */
-int ph_open(const char *name, const char *spec);
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client, int card);
+enum ph_kind { /* how a device is served */
+	PH_OTHER,
+	PH_CARD,
+	PH_PACKET, /* net_af_packet */
+	PH_TAP, /* what it refuses it will never take */
+	PH_VHOST, /* a process is its peer; what does not fit into a buffer of that it may never take (ph_vhost_waits) */
+	PH_MEMIF, /* a process is its peer */
+};
+int ph_open(const char *name, const char *spec, enum ph_kind kind);
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client);
 struct ph_flow_control {
 	int got; /* of rte_eth_dev_flow_ctrl_get */
 	int acts; /* some mode was on */
@@ -48,7 +56,6 @@ int ph_vhost_waits(uint16_t id);
 uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most);
 
 /* afpacket.c */
-int ph_is_packet(const char *name);
 int ph_packet_begin(void); /* who opens such a device */
 void ph_packet_opened(int id); /* or has failed to; ends that */
 void ph_packet_closed(uint16_t id);
@@ -75,7 +82,6 @@ void ph_packet_lost(uint16_t id, struct ph_lost *l);
 void ph_never_wait(void); /* this thread, from now on */
 
 /* memif.c */
-int ph_is_memif(const char *name);
 void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
 void ph_memif_opened(int n); /* or closed; by who has the turn */
 void ph_memif_end(void);
@@ -104,14 +110,6 @@ struct ph_frame {
 	uint16_t in;
 	uint8_t prio;
 	uint8_t flag;
-};
-
-/* Devices of which some are served otherwise than cards. */
-enum ph_kind {
-	PH_CARD, /* and all others */
-	PH_TAP, /* what it refuses it will never take */
-	PH_VHOST, /* a process is its peer; what does not fit into a buffer of that it may never take (ph_vhost_waits) */
-	PH_MEMIF, /* a process is its peer */
 };
 
 struct ph_port {

@@ -190,7 +190,7 @@ void ph_round(void *worker)
 			transmit(w, p);
 			if (p->kind == PH_TAP)
 				skip_refused(w, p);
-			else if (p->kind != PH_CARD && p->tx_n > 0 && !linked(p))
+			else if ((p->kind == PH_VHOST || p->kind == PH_MEMIF) && p->tx_n > 0 && !linked(p))
 				give_up(w, p);
 			else if (p->kind == PH_VHOST)
 				skip_too_long(w, p);

@@ -151,14 +151,7 @@ func (p *port) lay() {
 		return
 	}
 	p.c.packet = C.ph_packet_of(p.c.tx_dev)
-	switch spec := p.device.Spec; {
-	case isTap(spec):
-		p.c.kind = C.PH_TAP
-	case isVhost(spec):
-		p.c.kind = C.PH_VHOST
-	case isMemif(spec):
-		p.c.kind = C.PH_MEMIF
-	}
+	p.c.kind = kindOf(p.device)
 }
 
 // price sets how long a byte takes on the exit's link.
@@ -517,10 +510,7 @@ func (p *port) end(now units.Time, k *worker) (busy bool) {
 	}
 	p.earlier, p.polled = p.polled, now
 	p.c.tx_n = C.uint16_t(p.staged)
-	p.c.rx_paused = 0
-	if p.env.ReceivePaused(p.number) {
-		p.c.rx_paused = 1
-	}
+	p.c.rx_paused = C.uint16_t(flag(p.env.ReceivePaused(p.number)))
 	return p.staged > 0
 }
 
