@@ -101,7 +101,7 @@ func newIncast(t *testing.T, name string) *incast {
 	w := &incast{World: sim.NewOf(headers)}
 	link := fabric.Link{Rate: incastRate, Delay: units.Microsecond}
 	c := dataplane.SwitchConfig{
-		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 64, Control: 6, CP: parts.CP,
+		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, Classes: dataplane.DefaultClasses(), FDBSize: 64, Control: 6, CP: parts.CP,
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 97 * units.KB, Headroom: 20 * units.KB}
 	for i := range 4 {

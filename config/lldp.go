@@ -122,12 +122,9 @@ func (c *Switch) Announced() *Announced {
 	a.Info.TTL = uint16(min(65535, int(a.Every/units.Second)*l.Hold.Or(4)+1))
 	shares := lldp.Shared(s.Weights)
 	for i := range s.Ports {
-		lossless, k := s.LosslessAt(i), s.Ports[i].Classes
-		if k == nil {
-			k = &dataplane.Classes{DSCP: s.DSCP}
-		}
+		lossless := s.LosslessAt(i)
 		d := lldp.DCBX{ETS: shares, Recommended: shares, PFC: &lldp.PFC{Classes: pfc.Classes, Priority: lossless}, HasApps: true}
-		d.Apps = c.applications(lossless, k)
+		d.Apps = c.applications(lossless, s.ClassesOf(i))
 		a.DCBX = append(a.DCBX, d)
 	}
 	return a

@@ -101,16 +101,9 @@ func (p *Port) checkAgents() error {
 
 // maps are a port's, from what frames say of their priority, and to it.
 func (c *Switch) maps(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfig) error {
-	usual := dataplane.TrustDSCP
-	if s.TrustPCP {
-		usual = dataplane.TrustPCP
-	}
-	if c.Trust.V == "none" {
-		usual = dataplane.TrustNone
-	}
-	k := dataplane.Classes{DSCP: s.DSCP, PCP: s.PCP}
+	k := s.Classes
 	var err error
-	if k.Trust, err = trustOf(p.Trust, usual); err != nil {
+	if k.Trust, err = trustOf(p.Trust, s.Trust); err != nil {
 		return err
 	}
 	if err := priorities(p.DSCP, k.DSCP[:], "DSCP"); err != nil {
@@ -119,13 +112,11 @@ func (c *Switch) maps(p Port, s *dataplane.SwitchConfig, to *dataplane.PortConfi
 	if err := priorities(p.PCP, k.PCP[:], "PCP"); err != nil {
 		return err
 	}
-	standard := p.Default
-	pick(&standard, c.Default)
-	if d := standard; d.V < 0 || d.V >= pfc.Classes {
+	if d := p.Default; d.V < 0 || d.V >= pfc.Classes {
 		return fail(d, "default_priority %d: there are 0 to 7", d.V)
 	}
-	k.Default = uint8(standard.V)
-	if p.DSCP != nil || p.PCP != nil || k.Trust != usual || usual == dataplane.TrustNone || k.Default != 0 {
+	k.Default = uint8(p.Default.Or(int(s.Default)))
+	if k != s.Classes {
 		to.Classes = &k
 	}
 	if c.PCPOut == nil && p.PCPOut == nil {

@@ -264,8 +264,8 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 // common works out what all ports of a switch share.
 func (c *Switch) common(s *dataplane.SwitchConfig, cell units.Size) (err error) {
 	*s = dataplane.SwitchConfig{
-		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
-
+		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V,
+		Classes: dataplane.DefaultClasses(),
 		History: dataplane.History{Pauses: c.History.Pauses.Or(defaultPauses), Events: c.History.Events.Or(defaultEvents)},
 		Learn:   c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second),
 		FDBSize: c.Learning.Size.Or(defaultAddresses),
@@ -284,9 +284,13 @@ func (c *Switch) common(s *dataplane.SwitchConfig, cell units.Size) (err error) 
 		return fail(d, "deadlock %v must not be negative", d.V)
 	}
 	s.Deadlock = c.PFC.Deadlock.Or(100 * units.Millisecond)
-	if s.TrustPCP, err = c.trust(); err != nil {
+	if s.Trust, err = trustOf(c.Trust, dataplane.TrustDSCP); err != nil {
 		return err
 	}
+	if c.Default.V < 0 || c.Default.V >= pfc.Classes {
+		return fail(c.Default, "default_priority %d: there are 0 to 7", c.Default.V)
+	}
+	s.Default = uint8(c.Default.V)
 	if err := priorities(c.DSCP, s.DSCP[:], "DSCP"); err != nil {
 		return err
 	}
@@ -435,15 +439,6 @@ func (c *Switch) weights(s *dataplane.SwitchConfig) error {
 		s.Weights[prio] = w.V
 	}
 	return nil
-}
-
-func (c *Switch) trust() (pcp bool, err error) {
-	switch t := c.Trust.Or("dscp"); t {
-	case "dscp", "pcp", "none":
-		return t == "pcp", nil
-	default:
-		return false, fail(c.Trust, "trust %q: dscp, pcp or none", t)
-	}
 }
 
 // portMAC is the source of PFC frames: the device's address, or one of ours.

@@ -356,8 +356,8 @@ pfc: {watchdog: {detect: 1s, restore: 2s, action: forward}}
 		t.Fatal(err)
 	}
 	s := n.Config
-	if s.DSCP[10] != 5 || s.DSCP[48] != 7 || s.DSCP[11] != 1 || s.Control != 7 || s.PCP != [8]uint8{0, 1, 6, 3, 4, 5, 6, 7} || !s.TrustPCP {
-		t.Errorf("DSCP %v, PCP %v, PCP trusted %v, CNPs at %d", s.DSCP, s.PCP, s.TrustPCP, s.Control)
+	if s.DSCP[10] != 5 || s.DSCP[48] != 7 || s.DSCP[11] != 1 || s.Control != 7 || s.PCP != [8]uint8{0, 1, 6, 3, 4, 5, 6, 7} || s.Trust != dataplane.TrustPCP {
+		t.Errorf("DSCP %v, PCP %v, PCP trusted %v, CNPs at %d", s.DSCP, s.PCP, s.Trust == dataplane.TrustPCP, s.Control)
 	}
 	if s.MTU != 9216 || s.Age != 7*units.Second || s.FDBSize != 99 || s.Learn {
 		t.Errorf("mtu %d, age %v, size %d, learning %v", s.MTU, s.Age, s.FDBSize, s.Learn)

@@ -9,7 +9,7 @@ import (
 	"photon/wire"
 )
 
-// The third stage: is there room in the buffer? Lossless frames are charged to the port through which
+// The fourth stage: is there room in the buffer? Lossless frames are charged to the port through which
 // they came (pfc.Ingress), lossy ones to the pool that all share. The check is made once per burst and
 // priority: if all of its frames fit, even if all of them were queued, a frame is only charged when it is
 // queued. If they might not fit, each frame is admitted by itself.

@@ -183,7 +183,7 @@ func (p *switchPort) pauses() (sum uint64) {
 func (s *Switch) Audit() error {
 	in, out := s.gone.in, s.gone.out
 	buffered, pooled := make([][pfc.Classes]int64, len(s.ports)), int64(0)
-	add := func(f *fabric.Frame) {
+	s.each(func(f *fabric.Frame) {
 		out[f.Prio]++
 		if f.In != ownFrame {
 			account := f.Prio
@@ -195,7 +195,7 @@ func (s *Switch) Audit() error {
 		if f.Flag&fabric.Lossless == 0 {
 			pooled += s.cost(f.Len)
 		}
-	}
+	})
 	for _, w := range s.workers {
 		for port := range w.released { // what is accounted, and has left
 			for prio, cost := range w.released[port] {
@@ -207,19 +207,12 @@ func (s *Switch) Audit() error {
 				if f.Digest&isRelease != 0 {
 					port, prio, cost := releaseOf(f)
 					buffered[port][prio] += cost
-				} else {
-					add(f)
 				}
 			})
 		}
-		s.eachWaiting(w, add)
 	}
 	for i := range s.ports {
-		p := &s.ports[i]
-		p.sum(&in, &out)
-		for prio := range pfc.Classes {
-			p.queues[prio].each(add)
-		}
+		s.ports[i].sum(&in, &out)
 	}
 	for prio := range pfc.Classes {
 		if in[prio] != out[prio] {
@@ -265,21 +258,26 @@ func (p *switchPort) sum(in, out *[pfc.Classes]uint64) {
 	}
 }
 
-// Close frees what is queued.
-func (s *Switch) Close() {
+// each calls do for every frame in the switch: in a queue, on its way from one worker to another, or waiting for a
+// neighbour. The workers must be at rest.
+func (s *Switch) each(do func(*fabric.Frame)) {
+	for i := range s.queues {
+		s.queues[i].each(do)
+	}
 	for _, w := range s.workers {
 		for i := range w.outboxes {
-			w.outboxes[i].each(func(f *fabric.Frame) { w.env.Free(*f) })
-			w.outboxes[i] = outbox{}
+			w.outboxes[i].each(do)
 		}
-		s.eachWaiting(w, func(f *fabric.Frame) { w.env.Free(*f) })
-		s.forgetWaiting(w)
+		s.eachWaiting(w, do)
 	}
-	for i := range s.ports {
-		p := &s.ports[i]
-		for q := range p.queues {
-			p.queues[q].each(func(f *fabric.Frame) { p.env.Free(*f) })
-			p.queues[q] = queue{}
-		}
+}
+
+// Close frees what is queued.
+func (s *Switch) Close() {
+	s.each(func(f *fabric.Frame) { s.workers[0].env.Free(*f) })
+	clear(s.queues)
+	for _, w := range s.workers {
+		clear(w.outboxes)
+		s.forgetWaiting(w)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 // SwitchConfig describes a switch. Check says what is wrong with one.
 type SwitchConfig struct {
+	Classes  // of ports that have none of their own
 	Ports    []PortConfig
 	Lossless uint8                          // priorities with PFC and ECN, whose frames are not dropped
 	Buffer   units.Size                     // of the whole switch
@@ -28,9 +29,6 @@ type SwitchConfig struct {
 	Share    float64                        // the same beyond this part of what is free of the buffer for lossy frames (alpha); 0: no such limit
 	Weights  [8]int                         // priorities with a weight share by it what those without one leave of a link; 1 to 100
 	MTU      int                            // longest frame without Ethernet header, tags and FCS
-	DSCP     [64]uint8                      // priority of an IP frame
-	PCP      [8]uint8                       // priority of a tagged frame
-	TrustPCP bool                           // a tag counts more than the DSCP
 	Learn    bool                           // learn addresses
 	Age      units.Time                     // of a learned address; 0: for ever
 	FDBSize  int                            // learned and static addresses
@@ -122,6 +120,9 @@ func DefaultDSCP() (m [64]uint8) {
 
 // DefaultPCP maps a priority code point to itself.
 func DefaultPCP() [8]uint8 { return [8]uint8{0, 1, 2, 3, 4, 5, 6, 7} }
+
+// DefaultClasses trust the DSCP, with both maps.
+func DefaultClasses() Classes { return Classes{DSCP: DefaultDSCP(), PCP: DefaultPCP()} }
 
 // ErrBuffer is wrapped by Check's error if the lossless priorities need more
 // than the buffer.
@@ -225,30 +226,34 @@ func (c *SwitchConfig) reservations() string {
 }
 
 // Reserved is the buffer that is reserved for lossless priorities and for queues.
-func (c *SwitchConfig) Reserved() (sum units.Size) {
-	sum = c.Minimums() + cmp.Or(c.Headroom, c.Headrooms())
-	c.eachThreshold(func(t pfc.Thresholds) { sum += t.XOFF })
-	return sum
+func (c *SwitchConfig) Reserved() units.Size { return c.reserved(c.thresholds) }
+
+// reserved is the same if the thresholds of ports and priorities are those.
+func (c *SwitchConfig) reserved(of func(port, prio int) pfc.Thresholds) (sum units.Size) {
+	c.eachThreshold(of, func(t pfc.Thresholds) { sum += t.XOFF })
+	return sum + c.Minimums() + cmp.Or(c.Headroom, c.headrooms(of))
 }
 
 // Headrooms is the headroom of all ports and lossless priorities together.
-func (c *SwitchConfig) Headrooms() (sum units.Size) {
-	c.eachThreshold(func(t pfc.Thresholds) { sum += t.Headroom })
+func (c *SwitchConfig) Headrooms() units.Size { return c.headrooms(c.thresholds) }
+
+func (c *SwitchConfig) headrooms(of func(port, prio int) pfc.Thresholds) (sum units.Size) {
+	c.eachThreshold(of, func(t pfc.Thresholds) { sum += t.Headroom })
 	return sum
 }
 
 // MostHeadroom is that of the priority which has most.
 func (c *SwitchConfig) MostHeadroom() (most units.Size) {
-	c.eachThreshold(func(t pfc.Thresholds) { most = max(most, t.Headroom) })
+	c.eachThreshold(c.thresholds, func(t pfc.Thresholds) { most = max(most, t.Headroom) })
 	return most
 }
 
-// eachThreshold calls do for every lossless priority of every port.
-func (c *SwitchConfig) eachThreshold(do func(pfc.Thresholds)) {
+// eachThreshold calls do with the thresholds of every lossless priority of every port.
+func (c *SwitchConfig) eachThreshold(of func(port, prio int) pfc.Thresholds, do func(pfc.Thresholds)) {
 	for i := range c.Ports {
 		for p := range pfc.Classes {
 			if c.Accounts(i)>>p&1 != 0 {
-				do(c.thresholds(i, p))
+				do(of(i, p))
 			}
 		}
 	}

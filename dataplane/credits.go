@@ -53,13 +53,11 @@ func (p *switchPort) processCredits(now units.Time, b []byte) {
 		on |= p.credits.Process(now, &list[i])
 	}
 	p.refresh()
-	if on != 0 {
-		p.resumed(now, on)
-	}
+	p.resumed(now, on)
 	if p.credits.Due(now) <= now {
 		p.env.Wake(p.number, now)
 	}
-	p.watchLanes(now)
+	p.watchStops(now)
 }
 
 // makeCredits makes a frame of the flow control packets that are due, if there are some.
@@ -82,14 +80,7 @@ func (p *switchPort) want(now units.Time, prio uint8, f *fabric.Frame) {
 	}
 	if p.credits.Want(now, int(prio), blocks); p.credits.Paused() != was {
 		p.refresh()
-		p.watchLanes(now)
-	}
-}
-
-// watchLanes runs the watchdog, if there is one.
-func (p *switchPort) watchLanes(now units.Time) {
-	if p.watchdog.Config().Detect != 0 {
-		p.watch(now)
+		p.watchStops(now)
 	}
 }
 

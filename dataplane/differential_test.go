@@ -263,7 +263,7 @@ func anyWatchdog(t *rapid.T) pfc.WatchdogConfig {
 
 // anyConfig is a switch of 2 to 6 ports.
 func anyConfig(t *rapid.T) dataplane.SwitchConfig {
-	c := dataplane.SwitchConfig{DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 256, Control: 6}
+	c := dataplane.SwitchConfig{Classes: dataplane.DefaultClasses(), FDBSize: 256, Control: 6}
 	for i := range rapid.IntRange(2, 6).Draw(t, "ports") {
 		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: hostMAC(100 + i), Link: fabric.Link{Rate: draw(t, "rate", 10*units.Gbps, units.Gbps, 25*units.Gbps)}})
 		if rapid.IntRange(0, 5).Draw(t, "limits") == 5 {
@@ -275,7 +275,8 @@ func anyConfig(t *rapid.T) dataplane.SwitchConfig {
 	c.MTU = draw(t, "MTU", 1500, 1500, 500)
 	c.Lossless = draw[uint8](t, "lossless", 1<<3, 1<<3, 1<<3|1<<6, 0, 0xFF)
 	c.Cell = draw[units.Size](t, "cell", 0, 0, 200, 2048)
-	c.TrustPCP = rapid.Bool().Draw(t, "trust PCP")
+	c.Trust = draw(t, "trust of all ports", dataplane.TrustDSCP, dataplane.TrustDSCP, dataplane.TrustPCP, dataplane.TrustNone)
+	c.Default = draw[uint8](t, "default of all ports", 0, 0, 3)
 	c.Learn, c.Age = draw(t, "learn", true, true, true, false), draw(t, "age", 0, 300*units.Second, 2*units.Second)
 	c.NoUnknown = rapid.IntRange(0, 9).Draw(t, "no unknown") == 9
 	c.NoBroadcast = rapid.IntRange(0, 9).Draw(t, "no broadcast") == 9

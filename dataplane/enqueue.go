@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"photon/fabric"
@@ -178,12 +177,7 @@ func (p *switchPort) passes(now units.Time, e *fabric.Exit, f *fabric.Frame) boo
 	if e.Open>>prio&1 == 0 || int(e.N) == len(e.Frames) || e.Free > now {
 		return false
 	}
-	for rest := p.notifies; rest != 0; rest &= rest - 1 {
-		if p.points[bits.TrailingZeros8(rest)].notifier.Next() <= now {
-			return false
-		}
-	}
-	return true
+	return !p.notifiesBy(now)
 }
 
 // send puts a frame into the port's exit, after its congestion point has seen it.

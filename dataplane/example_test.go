@@ -14,7 +14,7 @@ import (
 func ExampleSwitch() {
 	const there = wire.MAC(0x0200_0000_0001)
 	c := dataplane.SwitchConfig{
-		Buffer: units.MB, Tail: 100 * units.KB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16,
+		Buffer: units.MB, Tail: 100 * units.KB, MTU: 1500, Classes: dataplane.DefaultClasses(), FDBSize: 16,
 		Static: []dataplane.StaticEntry{{MAC: there, Ports: []uint16{1}}},
 	}
 	for i := range 2 {

@@ -267,3 +267,15 @@ func TestRaisedFloodLimit(t *testing.T) {
 		t.Errorf("%d frames pass 10 s after the limit was raised to a million frames a second", n)
 	}
 }
+
+// Of several limits that are wrong the first is named, whenever it is asked.
+func TestFloodLimitsNameTheFirst(t *testing.T) {
+	wrong := FloodLimit{Frames: -1}
+	c := config(2)
+	c.Ports[0].Flood = FloodLimits{Broadcast: wrong, Multicast: wrong, Unknown: wrong}
+	for range 100 {
+		if err := c.Check(); err == nil || !strings.HasPrefix(err.Error(), "storm control of broadcast: ") {
+			t.Fatal(err)
+		}
+	}
+}

@@ -14,12 +14,14 @@ import (
 // it asks two questions, and does not know who answers: whether a priority is stopped, and until when (pfc.Stops);
 // and whether the peer is (grants). The answers that every frame needs are kept in fields of the port: see refresh.
 
-// grants is what the receiving end of a link answers: what the peer may still send.
+// grants is the receiving end of a link, which says what the peer may still send.
 type grants interface {
 	// PeerStopped is the set of priorities of which the peer may not send now.
 	PeerStopped() uint8
 	// XON is how much of a priority may be buffered so that the peer may send again.
 	XON(p uint8) units.Size
+	// StopPeer has the peer send nothing more of lossless priorities, or again.
+	StopPeer(stop bool)
 }
 
 // stops answers for what the port sends.
@@ -36,18 +38,6 @@ func (p *switchPort) grants() grants {
 		return p.credits
 	}
 	return &p.ingress
-}
-
-// setPeerStopped has the peer send nothing more of lossless priorities, or again.
-func (p *switchPort) setPeerStopped(stop bool) {
-	switch {
-	case p.credits != nil:
-		p.credits.StopPeer(stop)
-	case stop:
-		p.ingress.StopPeer()
-	default:
-		p.ingress.ResumePeer()
-	}
 }
 
 // checkFlowControl says what is wrong with the flow control of lossless priorities, in one line.

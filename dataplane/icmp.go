@@ -25,14 +25,13 @@ func (c *ICMP) check() error {
 	if (*c == ICMP{}) {
 		return nil
 	}
-	l := FloodLimit{Frames: c.Rate, Burst: units.Size(c.Burst)}
 	if c.DSCP > 63 {
 		return errors.New("icmp: a DSCP is from 0 to 63")
 	}
 	if c.Rate == 0 {
 		return nil
 	}
-	return l.check(0)
+	return c.limit().check(0)
 }
 
 // limit is that of each port.

@@ -52,8 +52,7 @@ func (s *Switch) PrepareLink(port int, state LinkState) (*LinkChange, error) {
 	}
 	ch.lans.adopt(s.lans, but)
 	if r := state.Rate; r > 0 && r != s.rate(&s.ports[port]) {
-		points := c.newPoints(port, r)
-		ch.points = &points
+		ch.points = c.newPoints(port, r)
 	}
 	if c.Headroom > 0 && state.Headroom > c.Headroom {
 		return nil, fmt.Errorf("%w: port %d has a link of %v, for which a priority needs a headroom of %v; all ports share %v",
@@ -142,29 +141,14 @@ func (s *Switch) thresholdsBy(c *SwitchConfig, port, prio int) pfc.Thresholds {
 func (s *Switch) reserved() units.Size { return s.reservedBy(&s.config) }
 
 // reservedBy is what is set aside by a configuration with the links as they are.
-func (s *Switch) reservedBy(c *SwitchConfig) (sum units.Size) {
-	headroom := units.Size(0)
-	for i := range s.ports {
-		for rest := c.Accounts(i); rest != 0; rest &= rest - 1 {
-			t := s.thresholdsBy(c, i, bits.TrailingZeros8(rest))
-			sum += t.XOFF
-			headroom += t.Headroom
-		}
-	}
-	return sum + c.Minimums() + cmp.Or(c.Headroom, headroom)
+func (s *Switch) reservedBy(c *SwitchConfig) units.Size {
+	return c.reserved(func(port, prio int) pfc.Thresholds { return s.thresholdsBy(c, port, prio) })
 }
 
 // headroom is what is set aside for that of all ports and lossless priorities, and headrooms how much these may have.
 func (s *Switch) headroom() units.Size { return cmp.Or(s.config.Headroom, s.headrooms()) }
 
-func (s *Switch) headrooms() (sum units.Size) {
-	for i := range s.ports {
-		for rest := s.config.Accounts(i); rest != 0; rest &= rest - 1 {
-			sum += s.thresholds(i, bits.TrailingZeros8(rest)).Headroom
-		}
-	}
-	return sum
-}
+func (s *Switch) headrooms() units.Size { return s.config.headrooms(s.thresholds) }
 
 // resize gives the pools the sizes that follow from what is set aside.
 func (s *Switch) resize() {
@@ -172,30 +156,19 @@ func (s *Switch) resize() {
 	s.heads.Resize(s.headroom())
 }
 
-// whyShut is why a queue that takes no frames takes none.
-func (p *switchPort) whyShut() fabric.Reason {
-	if p.down {
-		return fabric.DropLink
-	}
-	return fabric.DropStorm
-}
-
 // StopPeers has the switch pause its peers' lossless priorities from now on, so that
 // its queues run empty. It is called between bursts.
 func (s *Switch) StopPeers(now units.Time) {
-	for i := range s.ports {
-		if p := &s.ports[i]; !p.config.Vacant {
-			p.setPeerStopped(true)
-			p.env.Wake(i, now)
-		}
-	}
+	s.stopPeers(now, true)
 }
 
 // ResumePeers ends what StopPeers began. It is called between bursts.
-func (s *Switch) ResumePeers(now units.Time) {
+func (s *Switch) ResumePeers(now units.Time) { s.stopPeers(now, false) }
+
+func (s *Switch) stopPeers(now units.Time, stop bool) {
 	for i := range s.ports {
 		if p := &s.ports[i]; !p.config.Vacant {
-			p.setPeerStopped(false)
+			p.grants().StopPeer(stop)
 			p.env.Wake(i, now)
 		}
 	}

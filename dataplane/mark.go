@@ -38,7 +38,8 @@ func newPoint(cp marking.CP) (p point) {
 }
 
 // newPoints makes the congestion points of a port whose link has a rate.
-func (c *SwitchConfig) newPoints(port int, rate units.Rate) (points [pfc.Classes]point) {
+func (c *SwitchConfig) newPoints(port int, rate units.Rate) *[pfc.Classes]point {
+	points := new([pfc.Classes]point)
 	for prio := range pfc.Classes {
 		if c.judged()>>prio&1 != 0 {
 			points[prio] = newPoint(c.CP(marking.Place{Port: port, Prio: prio, Rate: rate}))
@@ -92,7 +93,7 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []fabric.Frame) {
 	case !p.judges(&burst[0]): // no scheme judges them
 		q.unjudged -= uint32(len(burst))
 		if p.wred.marks>>prio&1 != 0 {
-			p.markLossy(now, prio, burst)
+			p.markAll(burst, p.wred.of[prio].DequeueRun(now, p.state(int(prio)), p.sizes(burst)))
 		}
 	case point.cp == nil:
 	case point.runner == nil:
@@ -102,14 +103,23 @@ func (p *switchPort) mark(now units.Time, prio uint8, burst []fabric.Frame) {
 			p.stamp(now, point, p.buffered()-units.Size(f.Len), f)
 		}
 	default:
-		sizes := scratchOf(p.env.Pool).sizes[:len(burst)]
-		for i := range burst {
-			sizes[i] = burst[i].Len
-		}
-		marked := point.runner.DequeueRun(now, marking.Queue{Bytes: q.bytes, Frames: int(q.frames)}, sizes)
-		for ; marked != 0; marked &= marked - 1 {
-			p.markCE(&burst[bits.TrailingZeros64(marked)])
-		}
+		p.markAll(burst, point.runner.DequeueRun(now, p.state(int(prio)), p.sizes(burst)))
+	}
+}
+
+// sizes are the lengths of frames, until the next call.
+func (p *switchPort) sizes(burst []fabric.Frame) []uint16 {
+	sizes := scratchOf(p.env.Pool).sizes[:len(burst)]
+	for i := range burst {
+		sizes[i] = burst[i].Len
+	}
+	return sizes
+}
+
+// markAll marks the frames of a burst whose bits are set.
+func (p *switchPort) markAll(burst []fabric.Frame, marked uint64) {
+	for ; marked != 0; marked &= marked - 1 {
+		p.markCE(&burst[bits.TrailingZeros64(marked)])
 	}
 }
 

@@ -36,12 +36,6 @@ type match struct {
 // special reports that to some of the frames more is to be done than to send them.
 func (m *match) special() bool { return m.all&(actKind|tagOp) != 0 }
 
-// lookUp finds the actions of the frames from one on, as far as the cache knows them, and counts these. Of the first
-// that it does not know it leaves the key in the vector.
-func (s *Switch) lookUp(p *switchPort, v *vector, burst []fabric.Frame, from int) (end int) {
-	return from + s.known(p, &v.match, burst[from:], v.acts[from:])
-}
-
 // knownOneByOne is known, by the stages of single frames.
 func (s *Switch) knownOneByOne(p *switchPort, m *match, frames []fabric.Frame, acts []action) (known int) {
 	m.all, m.longest = 0, 0

@@ -89,7 +89,7 @@ func BenchmarkLookUp(b *testing.B) {
 	p := &t.rig.sw.ports[0]
 	v := &scratchOf(p.env.Pool).vector
 	perFrame(b, fabric.MaxBurst, func() {
-		if t.rig.sw.lookUp(p, v, t.frames[0], 0) != fabric.MaxBurst {
+		if t.rig.sw.known(p, &v.match, t.frames[0], v.acts[:]) != fabric.MaxBurst {
 			b.Fatal("some are not known")
 		}
 		v.match = match{}

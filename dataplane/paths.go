@@ -67,7 +67,7 @@ const flowlets = 1024
 // paths is what a port that packets come in at keeps for the choice.
 type paths struct {
 	next   uint32
-	random uint64
+	random random
 	flows  []flowlet // ByFlowlet
 }
 
@@ -82,19 +82,22 @@ func newPaths(c *SwitchConfig, port int) *paths {
 		return nil
 	}
 	mixed := (c.Paths.Seed ^ uint64(c.Salt)<<32 ^ uint64(port)) * 0x9E3779B97F4A7C15
-	p := &paths{next: uint32(port), random: mixed | 1}
+	p := &paths{next: uint32(port), random: random(mixed | 1)}
 	if c.Paths.By == ByFlowlet {
 		p.flows = make([]flowlet, flowlets)
 	}
 	return p
 }
 
-// draw is a random number (xorshift64*; Vigna, "An experimental exploration of Marsaglia's xorshift generators").
-func (p *paths) draw() uint32 {
-	p.random ^= p.random >> 12
-	p.random ^= p.random << 25
-	p.random ^= p.random >> 27
-	return uint32(p.random * 0x2545F4914F6CDD1D >> 32)
+// random is a generator of random numbers (xorshift64*; Vigna, "An experimental exploration of Marsaglia's xorshift
+// generators"). It begins with any number but 0.
+type random uint64
+
+func (r *random) draw() uint32 {
+	*r ^= *r >> 12
+	*r ^= *r << 25
+	*r ^= *r >> 27
+	return uint32(*r * 0x2545F4914F6CDD1D >> 32)
 }
 
 // below makes a number below n of a random one.
@@ -104,7 +107,7 @@ func below(random uint32, n int) int { return int(uint64(random) * uint64(n) >> 
 func (p *paths) flowlet(now units.Time, hash uint32, gap units.Time) uint32 {
 	f := &p.flows[hash%flowlets]
 	if !f.active || now-f.last > gap {
-		f.draw, f.active = p.draw(), true
+		f.draw, f.active = p.random.draw(), true
 	}
 	f.last = now
 	return f.draw
@@ -114,7 +117,7 @@ func (p *paths) flowlet(now units.Time, hash uint32, gap units.Time) uint32 {
 type drawn struct {
 	next   uint32
 	number uint32
-	random uint64
+	random random
 	flow   flowlet
 }
 
@@ -157,14 +160,14 @@ func (s *Switch) path(now units.Time, p *switchPort, f *fabric.Frame, prio uint8
 		p.paths.next++
 		return int(p.paths.next % uint32(n))
 	case AtRandom:
-		return below(p.paths.draw(), n)
+		return below(p.paths.random.draw(), n)
 	case ByFlowlet:
 		return below(p.paths.flowlet(now, flowHash(p.env.Pool, f), c.Paths.Gap), n)
 	}
 	if n == 1 {
 		return 0
 	}
-	a, b := below(p.paths.draw(), n), below(p.paths.draw(), n-1)
+	a, b := below(p.paths.random.draw(), n), below(p.paths.random.draw(), n-1)
 	if b >= a {
 		b++
 	}

@@ -25,7 +25,7 @@ const (
 func fourPaths(t *testing.T, paths Paths, vlans bool) (*Switch, *fabric.Env) {
 	t.Helper()
 	c := SwitchConfig{
-		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 8, Paths: paths, Salt: 7,
+		Buffer: 20 * units.MB, Tail: units.MB, MTU: 1500, Classes: DefaultClasses(), FDBSize: 8, Paths: paths, Salt: 7,
 		Lossless: 1 << 3, CP: func(marking.Place) marking.CP { return marking.None{} },
 		Static: []StaticEntry{{MAC: behindAll, Ports: []uint16{1, 2, 3, 4}}, {MAC: behindTwo, Ports: []uint16{2}}},
 		Router: Router{MAC: pathRouter, Routes: []Route{{Prefix: netip.MustParsePrefix("10.0.0.0/8")}}},
@@ -245,7 +245,7 @@ func TestDrawsDiffer(t *testing.T) {
 		for _, salt := range []uint32{0, 1} {
 			for port := range 2 {
 				p := newPaths(&SwitchConfig{Salt: salt, Paths: Paths{By: AtRandom, Seed: seed}}, port)
-				draws := [4]uint32{p.draw(), p.draw(), p.draw(), p.draw()}
+				draws := [4]uint32{p.random.draw(), p.random.draw(), p.random.draw(), p.random.draw()}
 				name := fmt.Sprintf("seed %d, salt %d, port %d", seed, salt, port)
 				if other, ok := drawn[draws]; ok {
 					t.Errorf("%s draws what %s does", name, other)

@@ -36,13 +36,12 @@ type Classes struct {
 	Default uint8     // of frames that have neither, or are not trusted
 }
 
-// classes are those of the switch.
-func (c *SwitchConfig) classes() *Classes {
-	k := &Classes{DSCP: c.DSCP, PCP: c.PCP}
-	if c.TrustPCP {
-		k.Trust = TrustPCP
+// ClassesOf are those of a port.
+func (c *SwitchConfig) ClassesOf(port int) *Classes {
+	if own := c.Ports[port].Classes; own != nil {
+		return own
 	}
-	return k
+	return &c.Classes
 }
 
 // LosslessAt are the priorities of a port that have PFC.
@@ -142,7 +141,7 @@ func (c *SwitchConfig) alike() bool {
 // setOwn works out what the switch has to know of all ports.
 func (s *Switch) setOwn() {
 	c := &s.config
-	s.classes, s.lossless, s.narrow, s.remarks = c.classes(), c.anywhere(), c.narrow(), false
+	s.lossless, s.narrow, s.remarks = c.anywhere(), c.narrow(), false
 	for i := range c.Ports {
 		s.remarks = s.remarks || c.Ports[i].PCPOut != nil
 	}
@@ -152,9 +151,7 @@ func (s *Switch) setOwn() {
 func (p *switchPort) own() {
 	c := &p.sw.config
 	p.lossless, p.longest = c.admitted(p.number), uint16(c.mtu(uint16(p.number))+wire.EthernetLen)
-	if p.classes = p.config.Classes; p.classes == nil {
-		p.classes = p.sw.classes
-	}
+	p.classes = c.ClassesOf(p.number)
 }
 
 // reobey has the port obey, and its watchdog watch, the priorities that the configuration says.
@@ -210,20 +207,11 @@ func (s *Switch) empty(now units.Time, to *SwitchConfig) (again func()) {
 	}
 	s.applyReleases(now)
 	each := func(do func(*fabric.Frame)) {
-		visit := func(f *fabric.Frame) {
+		s.each(func(f *fabric.Frame) {
 			if f.In != ownFrame && changes[f.In] {
 				do(f)
 			}
-		}
-		for _, w := range s.workers {
-			for i := range w.outboxes {
-				w.outboxes[i].each(visit)
-			}
-			s.eachWaiting(w, visit)
-		}
-		for i := range s.queues {
-			s.queues[i].each(visit)
-		}
+		})
 	}
 	each(func(f *fabric.Frame) {
 		if f.Flag&fabric.Lossless == 0 {

@@ -23,7 +23,7 @@ func TestCreditsAreOfAllPorts(t *testing.T) {
 		"pcp":       func(p *PortConfig) { p.PCPOut = new([8]uint8) },
 	} {
 		c := SwitchConfig{
-			Ports: make([]PortConfig, 2), MTU: 1500, Lossless: 1 << 3, DSCP: DefaultDSCP(), PCP: DefaultPCP(), Buffer: 12 * units.MB, Tail: units.MB, FDBSize: 16,
+			Ports: make([]PortConfig, 2), MTU: 1500, Lossless: 1 << 3, Classes: DefaultClasses(), Buffer: 12 * units.MB, Tail: units.MB, FDBSize: 16,
 			Credits: &credits.Config{Buffer: 64 * units.KB},
 		}
 		for i := range c.Ports {

@@ -5,16 +5,7 @@ import (
 	"photon/units"
 )
 
-// Receive takes frames from a wire through the stages, in the order in which they came:
-//
-//	parse.go    keys from headers
-//	act.go      what becomes of the frames of a key; resolve.go works out what is not known
-//	match.go    both for the frames of a burst
-//	rewrite.go  tags, equal paths and routes
-//	admit.go    room in the buffer
-//	enqueue.go  to the egress port: past its queues if nothing waits there, else behind what waits
-//
-// Frames for a port of another worker are handed over to it (handover.go).
+// Receive takes frames from a wire through the stages (doc.go), in the order in which they came.
 func (s *Switch) Receive(now units.Time, port int, burst []fabric.Frame) {
 	p := &s.ports[port]
 	if now >= p.attend {
@@ -35,7 +26,11 @@ func (s *Switch) Receive(now units.Time, port int, burst []fabric.Frame) {
 			s.receiveOne(now, p, &burst[i])
 		}
 	} else {
-		s.receiveBurst(now, p, burst)
+		for len(burst) > fabric.MaxBurst {
+			s.receive(now, p, burst[:fabric.MaxBurst])
+			burst = burst[fabric.MaxBurst:]
+		}
+		s.receive(now, p, burst)
 	}
 	p.wakeToAnswer(now)
 }
@@ -54,22 +49,13 @@ func (p *switchPort) wakeToAnswer(now units.Time) {
 	}
 }
 
-// receiveBurst takes frames vector by vector.
-func (s *Switch) receiveBurst(now units.Time, p *switchPort, burst []fabric.Frame) {
-	for len(burst) > 0 {
-		n := min(len(burst), fabric.MaxBurst)
-		s.receive(now, p, burst[:n])
-		burst = burst[n:]
-	}
-}
-
 // receive takes one vector. It goes through the stages together as far as the actions of its frames are
 // known; the next one is resolved by itself, and may change what becomes of those behind it.
 func (s *Switch) receive(now units.Time, p *switchPort, burst []fabric.Frame) {
 	v, c := &scratchOf(p.env.Pool).vector, &p.worker.cache
 	v.port = p
 	for done := 0; done < len(burst); {
-		end := s.lookUp(p, v, burst, done)
+		end := done + s.known(p, &v.match, burst[done:], v.acts[done:])
 		if end > done {
 			s.admit(p, v)
 			from, left := done, end

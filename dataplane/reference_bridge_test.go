@@ -17,22 +17,21 @@ type refBucket struct{ tokens, at units.Time }
 
 // priority is a frame's class.
 func (r *reference) priority(p *refPort, h *refHead) int {
-	trustPCP, dscp, pcp, other := r.config.TrustPCP, r.config.DSCP, r.config.PCP, 0
-	if k := p.config.Classes; k != nil {
-		trustPCP, dscp, pcp, other = k.Trust == dataplane.TrustPCP, k.DSCP, k.PCP, int(k.Default)
-		if k.Trust == dataplane.TrustNone && h.etherType != 0x22E7 {
-			return other
-		}
+	says := r.config.Classes
+	if own := p.config.Classes; own != nil {
+		says = *own
 	}
 	switch {
 	case h.etherType == 0x22E7:
 		return int(r.config.Control)
-	case len(h.tags) > 0 && (trustPCP || h.ip == 0):
-		return int(pcp[h.tags[0].control>>13])
+	case says.Trust == dataplane.TrustNone:
+		return int(says.Default)
+	case len(h.tags) > 0 && (says.Trust == dataplane.TrustPCP || h.ip == 0):
+		return int(says.PCP[h.tags[0].control>>13])
 	case h.ip != 0:
-		return int(dscp[h.tos>>2])
+		return int(says.DSCP[h.tos>>2])
 	}
-	return other
+	return int(says.Default)
 }
 
 // vlanOf is the VLAN of a frame, and whether its port takes it. Only C-tags name VLANs.

@@ -16,7 +16,7 @@ import (
 type Change struct {
 	config SwitchConfig
 	points []*[pfc.Classes]point // by port; nil: they stay
-	wreds  []wreds               // by port
+	wreds  []wreds               // by port; those whose parameters stay are the switch's own
 	paths  []*paths              // by port; nil: they stay
 	lans   *lans                 // nil: they stay
 	routes *routes               // nil: the switch does not route
@@ -66,32 +66,23 @@ func (s *Switch) Prepare(c SwitchConfig) (*Change, error) {
 		ch.config.CP = old.CP
 	}
 	ch.points = make([]*[pfc.Classes]point, len(c.Ports))
-	for i := range ch.points {
-		switch a, b := &c.Ports[i], &old.Ports[i]; {
-		case a.Vacant:
-		case b.Vacant:
-			points := ch.config.newPoints(i, a.Link.Rate)
-			ch.points[i] = &points
-		case c.CP != nil:
-			points := c.newPoints(i, s.rate(&s.ports[i]))
-			ch.points[i] = &points
-		case c.judged() != old.judged(): // those that stay keep what they know
-			points := ch.config.newPoints(i, s.rate(&s.ports[i]))
-			for rest := c.judged() & old.judged(); rest != 0; rest &= rest - 1 {
-				prio := bits.TrailingZeros8(rest)
-				points[prio] = s.ports[i].points[prio]
-			}
-			ch.points[i] = &points
-		}
-	}
 	ch.wreds = make([]wreds, len(c.Ports))
-	for i := range ch.wreds {
-		was := &old.Ports[i]
-		if was.Vacant {
-			was = nil
+	for i := range c.Ports {
+		a, b, p := &c.Ports[i], &old.Ports[i], &s.ports[i]
+		if a.Vacant {
+			continue
 		}
-		if !c.Ports[i].Vacant {
-			ch.wreds[i] = newWREDs(i, &c.Ports[i], was)
+		ch.wreds[i] = newWREDs(i, a, &p.wred, b)
+		kept := c.judged() & old.judged() // what these congestion points know
+		if b.Vacant || c.CP != nil {
+			kept = 0
+		} else if c.judged() == old.judged() {
+			continue
+		}
+		ch.points[i] = ch.config.newPoints(i, cmp.Or(p.link.Rate, a.Link.Rate))
+		for ; kept != 0; kept &= kept - 1 {
+			prio := bits.TrailingZeros8(kept)
+			ch.points[i][prio] = p.points[prio]
 		}
 	}
 	if c.Paths != old.Paths {
@@ -170,9 +161,7 @@ func (s *Switch) Apply(now units.Time, ch *Change) {
 		if ch.points[i] != nil {
 			p.setPoints(*ch.points[i])
 		}
-		was := p.wred
 		p.wred = ch.wreds[i]
-		p.wred.inherit(&was)
 		p.refresh()
 		s.configure(p)
 	}

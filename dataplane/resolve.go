@@ -174,14 +174,10 @@ func (p *switchPort) control(now units.Time, h *wire.Header, b []byte) bool {
 	p.env.ReportPause(now, p.number, f)
 	resumed := p.egress.Receive(now, &f)
 	p.refresh()
-	if resumed != 0 {
-		p.resumed(now, resumed)
-	}
+	p.resumed(now, resumed)
 	if p.waiting&p.halted != 0 {
 		p.env.Wake(p.number, p.egress.Next()) // a pause may end sooner than the one before would have
 	}
-	if p.watchdog.Config().Detect != 0 {
-		p.watch(now)
-	}
+	p.watchStops(now)
 	return true
 }

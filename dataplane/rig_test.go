@@ -31,7 +31,7 @@ type rig struct {
 // config is a switch with a host behind each port.
 func config(ports int) SwitchConfig {
 	c := SwitchConfig{
-		Lossless: lossless, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: DefaultDSCP(), PCP: DefaultPCP(), FDBSize: 64, Control: 6,
+		Lossless: lossless, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, Classes: DefaultClasses(), FDBSize: 64, Control: 6,
 		CP: func(marking.Place) marking.CP { return marking.NewNPECN() },
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: 20_000, XON: 10_000, Headroom: 20_000}

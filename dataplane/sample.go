@@ -31,9 +31,9 @@ type SampleCounts struct {
 
 // sampler is the state of a port that samples.
 type sampler struct {
-	every  uint64
+	every  int
 	skip   int // frames until the next sample
-	random uint64
+	random random
 	count  int
 	ring   [maxSamples]Sample
 	counts SampleCounts
@@ -47,10 +47,10 @@ func (s *Switch) Sampling(port, every int) {
 		return
 	}
 	if p.sampler == nil {
-		p.sampler = &sampler{random: uint64(port)*0x9E3779B97F4A7C15 + 1}
+		p.sampler = &sampler{random: random(port)*0x9E3779B97F4A7C15 + 1}
 	}
-	if x := p.sampler; x.every != uint64(every) {
-		x.every = uint64(every)
+	if x := p.sampler; x.every != every {
+		x.every = every
 		x.skip = x.draw()
 	}
 	p.sampled = true
@@ -58,12 +58,7 @@ func (s *Switch) Sampling(port, every int) {
 
 // draw is how many frames are passed over before the next sample: from 0 to 2(every-1), each as likely, so that one in
 // every is sampled on average, and no rhythm of the traffic matters.
-func (x *sampler) draw() int {
-	x.random ^= x.random << 13 // Marsaglia, Xorshift RNGs, 2003
-	x.random ^= x.random >> 7
-	x.random ^= x.random << 17
-	return int(x.random % (2*x.every - 1))
-}
+func (x *sampler) draw() int { return below(x.random.draw(), 2*x.every-1) }
 
 // take samples frames that were received.
 func (x *sampler) take(env *fabric.Env, burst []fabric.Frame) {

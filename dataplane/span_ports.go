@@ -39,9 +39,6 @@ func (p *switchPort) takes(now units.Time, prio uint8) bool {
 	return now < p.attend && p.shut>>prio&1 == 0
 }
 
-// notifiesBy reports that a congestion point has a CNP to send by an instant.
-func (p *switchPort) notifiesBy(now units.Time) bool { return p.notifies != 0 && p.nextNotice() <= now }
-
 // room reports whether a frame that is not within bounds fits, and then whether it changes no peak of the buffer, or
 // takes headroom. In order it only is in headroom if the peer is paused already: else an XOFF is due.
 func (s *Switch) room(

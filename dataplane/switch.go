@@ -46,8 +46,7 @@ type Switch struct {
 
 	config   SwitchConfig
 	workers  []*switchWorker
-	owner    []uint8 // the worker of each port
-	classes  *Classes
+	owner    []uint8               // the worker of each port
 	remarks  bool                  // some ports write code points of their own
 	tags     [][pfc.Classes]uint16 // code point of a new tag, in its place, by port and priority
 	quantum  [pfc.Classes]int64    // bytes on the wire that a priority with a weight may send in a round
@@ -215,8 +214,8 @@ func (s *Switch) initPort(i int) {
 	p := &s.ports[i]
 	p.sw, p.number, p.queues = s, i, (*[pfc.Classes]queue)(s.queues[pfc.Classes*i:])
 	p.begin()
-	p.setPoints(s.config.newPoints(i, p.config.Link.Rate))
-	p.wred = newWREDs(i, p.config, nil)
+	p.setPoints(*s.config.newPoints(i, p.config.Link.Rate))
+	p.wred = newWREDs(i, p.config, &wreds{}, nil)
 	p.refresh()
 	if !p.drained {
 		p.worker.ports = append(p.worker.ports, i)

@@ -36,7 +36,7 @@ func TestRefusedWhole(t *testing.T) {
 	c.Router = Router{MAC: mac(99), Routes: []Route{{Prefix: netip.MustParsePrefix("10.0.0.1/32"), Via: []NextHop{{Port: 1, MAC: mac(1)}}}}}
 	other := func() SwitchConfig { // differs in all that can change
 		o := c
-		o.Tail, o.Share, o.Buffer, o.Age, o.Learn, o.TrustPCP = 30_000, 0.5, 3*units.MB, 5*units.Second, false, true
+		o.Tail, o.Share, o.Buffer, o.Age, o.Learn, o.Trust = 30_000, 0.5, 3*units.MB, 5*units.Second, false, TrustPCP
 		o.Watchdog, o.Deadlock, o.Pause = pfc.WatchdogConfig{Detect: ms, Restore: ms, Action: pfc.Alert}, ms, 50*us
 		o.PFC[3], o.DSCP[1], o.PCP[1], o.Weights[0], o.Control = pfc.Thresholds{XOFF: 5000, XON: 1000, Headroom: 20_000}, 2, 2, 3, 5
 		o.CP = func(marking.Place) marking.CP { return marking.None{} }

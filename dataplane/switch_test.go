@@ -148,15 +148,15 @@ func TestClassification(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		frame []byte
-		trust bool
+		trust Trust
 		want  int
 	}{
-		{"DSCP", packet(0, 1, 26, 0), false, 3}, {"DSCP counts more", tag(packet(0, 1, 26, 0), 5), false, 3},
-		{"PCP counts more", tag(packet(0, 1, 26, 0), 5), true, 5}, {"no tag", packet(0, 1, 26, 0), true, 3},
-		{"no IP", arp, false, 0}, {"no IP, tag", tag(arp, 5), false, 5},
+		{"DSCP", packet(0, 1, 26, 0), TrustDSCP, 3}, {"DSCP counts more", tag(packet(0, 1, 26, 0), 5), TrustDSCP, 3},
+		{"PCP counts more", tag(packet(0, 1, 26, 0), 5), TrustPCP, 5}, {"no tag", packet(0, 1, 26, 0), TrustPCP, 3},
+		{"no IP", arp, TrustDSCP, 0}, {"no IP, tag", tag(arp, 5), TrustDSCP, 5},
 	} {
 		cfg := config(2)
-		cfg.TrustPCP = c.trust
+		cfg.Trust = c.trust
 		r := newRig(t, cfg)
 		r.in(0, c.frame, 500)
 		if r.stats(0).RxFrames[c.want] != 1 {

@@ -73,7 +73,7 @@ func (s *Switch) Serve(now units.Time, port int, f *fabric.Frame) (sent bool, ne
 // usual reports that a port has nothing to do now but to send what waits, by strict priority.
 func (p *switchPort) usual(now units.Time) bool {
 	return now < p.attend && now < p.timerAt && p.shaped|p.weighted|p.outs == 0 &&
-		(p.ingress.Quiet() || p.ingress.Next(now) > now) && (p.notifies == 0 || p.nextNotice() > now) &&
+		(p.ingress.Quiet() || p.ingress.Next(now) > now) && !p.notifiesBy(now) &&
 		(p.credits == nil || p.credits.Due(now) > now)
 }
 
@@ -215,6 +215,9 @@ func (p *switchPort) nextNotice() (next units.Time) {
 	return next
 }
 
+// notifiesBy reports that a congestion point has a CNP to send by an instant.
+func (p *switchPort) notifiesBy(now units.Time) bool { return p.notifies != 0 && p.nextNotice() <= now }
+
 // mostCNPs is more than any congestion point has to say at one instant: one for each flow that it can tell apart.
 const mostCNPs = 1 << 17
 
@@ -240,17 +243,17 @@ func (s *Switch) sendCNPs(now units.Time, p *switchPort) {
 func (p *switchPort) attendTo(now units.Time) {
 	resumed := p.egress.Expire(now)
 	p.refresh()
-	if resumed != 0 {
-		p.resumed(now, resumed)
-	}
+	p.resumed(now, resumed)
 	if now >= p.watchdog.Next() {
 		p.watch(now)
 	}
 }
 
+// resumed notes that priorities go on. It comes after refresh.
 func (p *switchPort) resumed(now units.Time, prios uint8) {
-	for prio := range pfc.Classes {
-		if cp := p.points[prio].cp; prios>>prio&1 != 0 && cp != nil {
+	for rest := prios; rest != 0; rest &= rest - 1 {
+		prio := bits.TrailingZeros8(rest)
+		if cp := p.points[prio].cp; cp != nil {
 			q := p.state(prio)
 			q.Frames -= int(p.queues[prio].unjudged) // it will not see them leave
 			cp.Resume(now, q)

@@ -116,7 +116,7 @@ func compare(t *testing.T, c dataplane.SwitchConfig, world worldKind, ops []op) 
 			}
 		}
 	}
-	text := fmt.Sprintf("%s\nworld %+v, %d ports:%s", wrong, world, len(c.Ports), changed(dataplane.SwitchConfig{DSCP: c.DSCP}, c))
+	text := fmt.Sprintf("%s\nworld %+v, %d ports:%s", wrong, world, len(c.Ports), changed(dataplane.SwitchConfig{Classes: c.Classes}, c))
 	was := c
 	for i := range ops {
 		text += "\n" + ops[i].String()

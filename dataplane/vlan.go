@@ -251,10 +251,7 @@ func (l *lans) memberOf(id uint16, port int) *lan {
 func (s *Switch) setTags() {
 	s.tags = make([][pfc.Classes]uint16, len(s.config.Ports))
 	for port := range s.tags {
-		of := &s.config.PCP
-		if own := s.config.Ports[port].Classes; own != nil {
-			of = &own.PCP
-		}
+		of := &s.config.ClassesOf(port).PCP
 		for prio := range uint8(pfc.Classes) {
 			s.tags[port][prio] = uint16(prio) << 13
 			if pcp := slices.Index(of[:], prio); pcp >= 0 {

@@ -25,6 +25,13 @@ func (p *switchPort) watch(now units.Time) {
 	}
 }
 
+// watchStops is watch after a change of what the peer has stopped, if there is a watchdog.
+func (p *switchPort) watchStops(now units.Time) {
+	if p.watchdog.Config().Detect != 0 {
+		p.watch(now)
+	}
+}
+
 // setWatchdog has the port's watchdog go by the switch's configuration, in a
 // storm that lasts too.
 func (s *Switch) setWatchdog(now units.Time, p *switchPort) {

@@ -1,12 +1,9 @@
 package dataplane
 
 import (
-	"math/bits"
-
 	"photon/fabric"
 	"photon/marking"
 	"photon/pfc"
-	"photon/units"
 	"photon/wire"
 )
 
@@ -20,8 +17,8 @@ type wreds struct {
 	of         *[pfc.Classes]*marking.WRED
 }
 
-// newWREDs makes those of a port; those that a queue has already stay, with their sequences.
-func newWREDs(port int, c, was *PortConfig) (w wreds) {
+// newWREDs makes those of a port; those that its queues have had, by another configuration, stay with their sequences.
+func newWREDs(port int, c *PortConfig, old *wreds, was *PortConfig) (w wreds) {
 	for prio := range pfc.Classes {
 		params := c.Queues[prio].WRED
 		if params == (marking.WREDParams{}) {
@@ -34,28 +31,23 @@ func newWREDs(port int, c, was *PortConfig) (w wreds) {
 		if !params.NoECN {
 			w.marks |= 1 << prio
 		}
-		if was == nil || params != was.Queues[prio].WRED {
+		if old.set>>prio&1 != 0 && params == was.Queues[prio].WRED {
+			w.of[prio] = old.of[prio]
+		} else {
 			w.of[prio] = marking.NewWRED(params, uint64(pfc.Classes*port+prio))
 		}
 	}
 	return w
 }
 
-// inherit takes over from what a port had what newWREDs left out.
-func (w *wreds) inherit(old *wreds) {
-	for rest := w.set; rest != 0; rest &= rest - 1 {
-		if prio := bits.TrailingZeros8(rest); w.of[prio] == nil {
-			w.of[prio] = old.of[prio]
-		}
-	}
-}
-
 // refuses reports whether a queue does not take a frame for which there is room, and why.
 func (p *switchPort) refuses(f *fabric.Frame) (why fabric.Reason, refuses bool) {
 	prio := f.Prio & 7
 	switch {
+	case p.down:
+		return fabric.DropLink, true
 	case p.shut>>prio&1 != 0:
-		return p.whyShut(), true
+		return fabric.DropStorm, true
 	case p.wred.set>>prio&1 == 0 || f.Flag&fabric.Lossless != 0 || f.In == ownFrame:
 		return 0, false
 	}
@@ -64,17 +56,4 @@ func (p *switchPort) refuses(f *fabric.Frame) (why fabric.Reason, refuses bool) 
 		capable = wire.ECN(p.env.Bytes(f)[f.L3():]) == wire.CE
 	}
 	return fabric.DropWRED, p.wred.of[prio].Drops(p.queues[prio].bytes, capable)
-}
-
-// markLossy has the WRED of a queue judge lossy frames that are about to leave it together.
-func (p *switchPort) markLossy(now units.Time, prio uint8, burst []fabric.Frame) {
-	sizes := scratchOf(p.env.Pool).sizes[:len(burst)]
-	for i := range burst {
-		sizes[i] = burst[i].Len
-	}
-	q := &p.queues[prio]
-	marked := p.wred.of[prio].DequeueRun(now, marking.Queue{Bytes: q.bytes, Frames: int(q.frames)}, sizes)
-	for ; marked != 0; marked &= marked - 1 {
-		p.markCE(&burst[bits.TrailingZeros64(marked)])
-	}
 }

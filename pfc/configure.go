@@ -77,17 +77,14 @@ func Paused(pause units.Time, r units.Rate) (lasts, spare units.Time) {
 	return lasts, lasts - lasts/2
 }
 
-// StopPeer has the peer paused from now on, whatever is buffered, until ResumePeer, and whatever is configured
-// meanwhile. The caller looks at Next afterwards.
-func (g *Ingress) StopPeer() {
-	g.stopped = true
-	g.xoffCheck |= g.enabled
-}
-
-// ResumePeer ends what StopPeer began. The caller looks at Next afterwards.
-func (g *Ingress) ResumePeer() {
-	g.stopped = false
-	g.pool.Await(0)
+// StopPeer has the peer paused from now on, whatever is buffered, and whatever is configured meanwhile, or ends that.
+// The caller looks at Next afterwards.
+func (g *Ingress) StopPeer(stop bool) {
+	if g.stopped = stop; stop {
+		g.xoffCheck |= g.enabled
+	} else {
+		g.pool.Await(0)
+	}
 }
 
 // Relink says that the port has a new link, whose peer knows of no pause. Before it obeys one it may send as much as

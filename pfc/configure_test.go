@@ -233,7 +233,7 @@ func TestUnlink(t *testing.T) {
 	if g.PeerStopped() != 1<<0|1<<3 || g.HeadroomPeak() == 0 {
 		t.Fatal("nothing is paused")
 	}
-	g.StopPeer()
+	g.StopPeer(true)
 	g.Unlink()
 	if c := g.Counters(1); c != (IngressCounters{Headroom: c.Headroom}) || g.HeadroomPeak() != 0 || g.PeerStopped() != 0 || !g.Quiet() || g.Poll(1, &f) {
 		t.Errorf("%+v, headroom %v, %+v", c, g.HeadroomPeak(), f)
@@ -243,11 +243,11 @@ func TestUnlink(t *testing.T) {
 	}
 }
 
-// StopPeer pauses a peer that has sent nothing, whatever is configured, until ResumePeer.
+// StopPeer pauses a peer that has sent nothing, whatever is configured, until it is resumed.
 func TestStopPeer(t *testing.T) {
 	th := [Classes]Thresholds{3: {XOFF: 10_000, XON: 8_000, Headroom: 5_000}}
 	g := NewIngress(IngressConfig{Enabled: 1 << 3, Rate: 10 * units.Gbps, Thresholds: th})
-	g.StopPeer()
+	g.StopPeer(true)
 	var f Frame
 	if g.Next(0) != 0 || !g.Poll(0, &f) || f.Enable != 1<<3 || f.Quanta[3] == 0 || g.Next(1) <= 1 {
 		t.Fatalf("%+v", f)
@@ -255,7 +255,7 @@ func TestStopPeer(t *testing.T) {
 	if g.Configure(th, 0, 10*units.Gbps); g.Next(1) <= 1 {
 		t.Error("a reload ends it")
 	}
-	g.ResumePeer()
+	g.StopPeer(false)
 	if g.Next(1) != 1 || !g.Poll(1, &f) || f.Enable != 1<<3 || f.Quanta[3] != 0 || !g.Quiet() {
 		t.Fatalf("%+v", f)
 	}

@@ -197,12 +197,12 @@ func TestWholeSendsNoPFC(t *testing.T) {
 		g.Admit(5, 1300)
 	}
 	poll(0) // XOFF
-	g.StopPeer()
+	g.StopPeer(true)
 	poll(1)
 	for range 3 {
 		poll(g.Next(1)) // again
 	}
-	g.ResumePeer()
+	g.StopPeer(false)
 	for range 5 {
 		g.Release(5, 1300)
 	}

@@ -51,7 +51,7 @@ func ringWith(t *testing.T, watchdog pfc.WatchdogConfig, credits *credits.Config
 	for s := range 3 {
 		env := d.NewEnvs(4)
 		c := dataplane.SwitchConfig{
-			Lossless: 1 << 3, Credits: credits, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
+			Lossless: 1 << 3, Credits: credits, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, Classes: dataplane.DefaultClasses(), Control: 6, FDBSize: 16,
 			CP: func(marking.Place) marking.CP { return marking.None{} }, Deadlock: 2 * units.Millisecond, ID: uint64(s + 1), Watchdog: watchdog,
 		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 97 * units.KB, Headroom: pfc.Headroom(rate, hostLink, 0, 1518)}

@@ -29,7 +29,7 @@ func TestShapersGiveTheirRate(t *testing.T) {
 		}
 		cable := fabric.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
 		w := New()
-		c := dataplane.SwitchConfig{Buffer: 4 * units.MB, Tail: 30_000, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16}
+		c := dataplane.SwitchConfig{Buffer: 4 * units.MB, Tail: 30_000, MTU: 1500, Classes: dataplane.DefaultClasses(), FDBSize: 16}
 		c.Static = []dataplane.StaticEntry{{MAC: mac(0), Ports: []uint16{0}}}
 		for i := range 2 {
 			c.Ports = append(c.Ports, dataplane.PortConfig{MAC: mac(100 + i), Link: cable})

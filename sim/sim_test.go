@@ -62,7 +62,7 @@ func newDumbbell(t *testing.T, name string, trunk units.Time) *dumbbell {
 	for s := range 2 {
 		env := d.NewEnvs(4)
 		c := dataplane.SwitchConfig{
-			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Control: 6, FDBSize: 16,
+			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, Classes: dataplane.DefaultClasses(), Control: 6, FDBSize: 16,
 			CP: parts.CP,
 		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: headroom(hostLink)}
@@ -313,7 +313,7 @@ func TestWorkerWithoutFirstPort(t *testing.T) {
 		}
 		c := dataplane.SwitchConfig{
 			Lossless: 1 << 3, Buffer: 12 * units.MB, Tail: units.MB, MTU: 1500, Control: 6, FDBSize: 16,
-			DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+			Classes: dataplane.DefaultClasses(),
 		}
 		c.PFC[3] = pfc.Thresholds{XOFF: 512 * units.KB, XON: 509 * units.KB, Headroom: 100 * units.KB}
 		for p := range 3 {

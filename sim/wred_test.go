@@ -75,7 +75,7 @@ func TestLossyQueueIsMarkedByItsCurve(t *testing.T) {
 		tail := units.Size(rapid.IntRange(2000, 100_000).Draw(rt, "limit"))
 		cable := fabric.Link{Rate: 10 * units.Gbps, Delay: units.Microsecond}
 		w := New()
-		c := dataplane.SwitchConfig{Buffer: 4 * units.MB, Tail: tail, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16}
+		c := dataplane.SwitchConfig{Buffer: 4 * units.MB, Tail: tail, MTU: 1500, Classes: dataplane.DefaultClasses(), FDBSize: 16}
 		c.Static = []dataplane.StaticEntry{{MAC: mac(0), Ports: []uint16{0}}}
 		for i := range 3 {
 			c.Ports = append(c.Ports, dataplane.PortConfig{MAC: mac(100 + i), Link: cable})

@@ -282,11 +282,6 @@ struct ph_packet *ph_packet_of(uint16_t id)
 	return devices[id];
 }
 
-int ph_is_packet(const char *name)
-{
-	return strncmp(name, "net_af_packet", strlen("net_af_packet")) == 0;
-}
-
 int ph_packet_begin(void)
 {
 	opening = calloc(1, sizeof(*opening));
@@ -359,22 +354,16 @@ void ph_never_wait(void)
 	worker = 1;
 }
 
-/* libc's function of a name, that is what the program would call without this file. */
-#define LIBC(name) \
-	static __typeof__(&name) libc; \
-	if (libc == NULL) \
-		libc = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
-
 /* A socket without a protocol hears nothing. */
 int ph_socket(int domain, int type, int protocol) __asm__("socket");
 
 int ph_socket(int domain, int type, int protocol)
 {
-	LIBC(socket);
+	NEXT(socket);
 
 	if (opening != NULL && domain == AF_PACKET)
-		return libc(domain, type | SOCK_CLOEXEC, 0);
-	return libc(domain, type, protocol);
+		return next(domain, type | SOCK_CLOEXEC, 0);
+	return next(domain, type, protocol);
 }
 
 /* It is bound when somebody polls: ph_packet_bind. */
@@ -382,11 +371,9 @@ int ph_bind(int fd, const struct sockaddr *to, socklen_t length) __asm__("bind")
 
 int ph_bind(int fd, const struct sockaddr *to, socklen_t length)
 {
-	static int (*libc)(int, const struct sockaddr *, socklen_t);
+	NEXT(bind);
 
-	if (libc == NULL)
-		libc = dlsym(RTLD_NEXT, "bind");
-	return opening != NULL && to->sa_family == AF_PACKET ? 0 : libc(fd, to, length);
+	return opening != NULL && to->sa_family == AF_PACKET ? 0 : next(fd, to, length);
 }
 
 /* A device has one queue: it shares its frames with nobody. Both rings are alike. */
@@ -394,7 +381,7 @@ int ph_setsockopt(int fd, int level, int name, const void *value, socklen_t leng
 
 int ph_setsockopt(int fd, int level, int name, const void *value, socklen_t length)
 {
-	LIBC(setsockopt);
+	NEXT(setsockopt);
 
 	if (opening != NULL && level == SOL_PACKET && name == PACKET_FANOUT)
 		return 0;
@@ -402,7 +389,7 @@ int ph_setsockopt(int fd, int level, int name, const void *value, socklen_t leng
 		memcpy(&opening->rings, value, sizeof(opening->rings));
 		opening->fd = fd;
 	}
-	return libc(fd, level, name, value, length);
+	return next(fd, level, name, value, length);
 }
 
 /* Where the rings are. DPDK's own memory has another file, or none. */
@@ -423,12 +410,8 @@ ssize_t ph_sendto(int fd, const void *b, size_t n, int flags, const struct socka
 
 ssize_t ph_sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *to, socklen_t length)
 {
-	static ssize_t (*libc)(int, const void *, size_t, int, const struct sockaddr *, socklen_t);
-	ssize_t r;
-
-	if (libc == NULL)
-		libc = dlsym(RTLD_NEXT, "sendto");
-	r = libc(fd, b, n, flags, to, length);
+	NEXT(sendto);
+	ssize_t r = next(fd, b, n, flags, to, length);
 	if (worker && r < 0)
 		why = errno;
 	return r;
@@ -439,7 +422,7 @@ int ph_poll(struct pollfd *fds, nfds_t n, int timeout) __asm__("poll");
 
 int ph_poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	LIBC(poll);
+	NEXT(poll);
 
-	return libc(fds, n, worker && timeout < 0 ? 0 : timeout);
+	return next(fds, n, worker && timeout < 0 ? 0 : timeout);
 }

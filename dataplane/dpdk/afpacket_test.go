@@ -26,7 +26,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	testnet.Veth(t, outside, "e0", inside, "p0")
 	testnet.Veth(t, outside, "e1", inside, "p1")
 	w := newWorld(t, Options{Workers: 2, Cores: []int{0, 1}})
-	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: 8 * units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP()}
+	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: 8 * units.MB, Classes: dataplane.DefaultClasses()}
 	var devices [2]Device
 	for i := range devices {
 		err := inside.Do(func() (err error) {
@@ -137,7 +137,7 @@ func slowInterface(t *testing.T, kernel string) (hosts [3]*testnet.Socket, w Wor
 		n.Run(t, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
 	}
 	w = newWorld(t, Options{})
-	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: 2 * units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP()}
+	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 8 * units.MB, Tail: 2 * units.MB, Classes: dataplane.DefaultClasses()}
 	var devices [3]Device
 	for i := range devices {
 		host, port := fmt.Sprintf("e%d", i), fmt.Sprintf("p%d", i)

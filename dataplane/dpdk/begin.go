@@ -17,16 +17,13 @@ const waiting = 2 * mostDescriptors
 // begin makes frames arrive, when all workers poll. Earlier frames are old, and would be a burst
 // without any XOFF before it: they are discarded.
 func (k *worker) begin() error {
+	k.world.counting.Lock()
+	defer k.world.counting.Unlock()
 	for _, p := range k.ports {
-		k.world.counting.Lock()
 		p.clear()
-		k.world.counting.Unlock()
 	}
 	for _, p := range k.ports {
-		k.world.counting.Lock()
-		err := k.world.startReceiving(p)
-		k.world.counting.Unlock()
-		if err != nil {
+		if err := k.world.startReceiving(p); err != nil {
 			return err
 		}
 	}
@@ -38,7 +35,7 @@ func (k *worker) begin() error {
 
 // clear discards earlier frames. Those of a file have not come by themselves.
 func (p *port) clear() {
-	if p.device != nil && p.c.memif == 0 && p.c.packet == nil && !strings.Contains(p.device.Spec, ",rx_pcap=") {
+	if p.device != nil && p.c.kind != C.PH_MEMIF && p.c.packet == nil && !strings.Contains(p.device.Spec, ",rx_pcap=") {
 		p.before = uint64(C.ph_drain(p.c.rx_dev, p.c.rx_queue, waiting))
 	}
 }

@@ -29,18 +29,22 @@ static int find_or_make(const char *name, const char *spec)
 	return r < 0 ? r : id;
 }
 
-int ph_open(const char *name, const char *spec)
-{
-	int memif = ph_is_memif(name), packet = ph_is_packet(name), r;
+static enum ph_kind kinds[RTE_MAX_ETHPORTS];
 
-	if (packet && ph_packet_begin() < 0)
+int ph_open(const char *name, const char *spec, enum ph_kind kind)
+{
+	int r;
+
+	if (kind == PH_PACKET && ph_packet_begin() < 0)
 		return -ENOMEM;
-	if (memif)
+	if (kind == PH_MEMIF)
 		ph_memif_begin();
 	r = find_or_make(name, spec);
-	if (packet)
+	if (r >= 0)
+		kinds[r] = kind;
+	if (kind == PH_PACKET)
 		ph_packet_opened(r);
-	if (memif) {
+	if (kind == PH_MEMIF) {
 		ph_memif_opened(r >= 0);
 		ph_memif_end();
 	}
@@ -69,56 +73,6 @@ void ph_flow_control_off(uint16_t id, struct ph_flow_control *says)
 		fc.autoneg = negotiates;
 		says->taken = rte_eth_dev_flow_ctrl_set(id, &fc);
 	}
-}
-
-/* The name of a port's driver, for as long as there is the port. */
-const char *ph_driver(uint16_t id)
-{
-	struct rte_eth_dev_info info;
-
-	return rte_eth_dev_info_get(id, &info) == 0 && info.driver_name != NULL ? info.driver_name : "";
-}
-
-/* The version of a card's firmware, empty if its driver does not tell. */
-void ph_firmware(uint16_t id, char *text, size_t room)
-{
-	if (rte_eth_dev_fw_version_get(id, text, room) != 0)
-		text[0] = '\0';
-}
-
-/* All counters that the driver of a port has: their names, one after the other, and their values. Returns how many, at most room. */
-int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room)
-{
-	struct rte_eth_xstat *counters = calloc(room, sizeof(*counters));
-	int i, n = -1;
-
-	if (counters != NULL && rte_eth_xstats_get_names(id, names, room) <= (int)room)
-		n = rte_eth_xstats_get(id, counters, room);
-	if (n > (int)room)
-		n = -1;
-	for (i = 0; i < n; i++)
-		values[counters[i].id] = counters[i].value;
-	free(counters);
-	return n;
-}
-
-int ph_port_is_memif(uint16_t id)
-{
-	char name[RTE_ETH_NAME_MAX_LEN];
-
-	return rte_eth_dev_get_name_by_port(id, name) == 0 && ph_is_memif(name);
-}
-
-int ph_port_is_vhost(uint16_t id)
-{
-	char name[RTE_ETH_NAME_MAX_LEN];
-
-	return rte_eth_dev_get_name_by_port(id, name) == 0 && strncmp(name, "net_vhost", strlen("net_vhost")) == 0;
-}
-
-int ph_port_has_peer(uint16_t id)
-{
-	return ph_port_is_memif(id) || ph_port_is_vhost(id);
 }
 
 /* Whether the machine at a vhost-user port waits for frames with buffers of which one must hold a frame: a frame that it
@@ -160,7 +114,7 @@ static int tells_of_link(uint16_t id)
 /* Configures and starts a port with so many queues in each direction, which
  * takes every frame with its tags. A memif that is a client may start later. A card
  * tells of its link by interrupts, if its driver can. */
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client, int card)
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client)
 {
 	struct rte_eth_conf conf;
 	uint16_t q;
@@ -169,7 +123,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 	memset(&conf, 0, sizeof(conf));
 	conf.rxmode.mtu = mtu;
 	/* A virtual device's link is looked at whenever it is asked for. */
-	if (card && tells_of_link(id)) {
+	if (kinds[id] == PH_CARD && tells_of_link(id)) {
 		conf.intr_conf.lsc = 1;
 		rte_eth_dev_callback_register(id, RTE_ETH_EVENT_INTR_LSC, link_changed, NULL);
 	}
@@ -178,7 +132,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 		conf.rxmode.mtu = 0;
 		r = rte_eth_dev_configure(id, queues, queues, &conf);
 		if (r == 0)
-			rte_eth_dev_set_mtu(id, mtu); /* ph_mtu tells what came of it */
+			rte_eth_dev_set_mtu(id, mtu); /* who calls looks what came of it */
 	}
 	if (r == 0)
 		r = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
@@ -188,7 +142,7 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 			r = rte_eth_tx_queue_setup(id, q, tx, socket, NULL);
 	}
 	if (r == 0)
-		r = ph_port_is_memif(id) ? ph_memif_start(id) : rte_eth_dev_start(id);
+		r = kinds[id] == PH_MEMIF ? ph_memif_start(id) : rte_eth_dev_start(id);
 	if (r < 0 && client && ph_memif_away(id))
 		return 0;
 	if (r < 0)
@@ -196,21 +150,6 @@ int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t t
 	if (ph_packet_socket(id) < 0) /* else it is when it is bound */
 		rte_eth_promiscuous_enable(id);
 	rte_eth_allmulticast_enable(id);
-	return 0;
-}
-
-/* The most that a card's link can have, in Mbit/s; 0: its driver does not say. */
-uint32_t ph_fastest(uint16_t id)
-{
-	static const uint32_t mbps[] = { 10, 10, 100, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 56000, 100000, 200000 };
-	struct rte_eth_dev_info info;
-	unsigned i;
-
-	if (rte_eth_dev_info_get(id, &info) != 0)
-		return 0;
-	for (i = RTE_DIM(mbps); i > 0; i--)
-		if (info.speed_capa >> i & 1) /* RTE_ETH_LINK_SPEED_10M_HD is bit 1 */
-			return mbps[i - 1];
 	return 0;
 }
 
@@ -222,22 +161,13 @@ int ph_ring(uint16_t id)
 	return rte_eth_rx_queue_info_get(id, 0, &info) == 0 ? info.nb_desc : 0;
 }
 
-/* The longest frame that a port takes, without Ethernet header and tags. */
-uint16_t ph_mtu(uint16_t id)
-{
-	uint16_t mtu = 0;
-
-	return rte_eth_dev_get_mtu(id, &mtu) == 0 ? mtu : 0;
-}
-
 /* Stops and closes a port and forgets its device, so that it can be opened again. */
 void ph_close(uint16_t id)
 {
 	struct rte_eth_dev_info info;
 	int known = rte_eth_dev_info_get(id, &info) == 0 && info.device != NULL;
-	int memif = ph_port_is_memif(id);
 
-	if (memif)
+	if (kinds[id] == PH_MEMIF)
 		ph_memif_begin();
 	rte_eth_dev_callback_unregister(id, RTE_ETH_EVENT_INTR_LSC, link_changed, NULL);
 	downs[id] = 0;
@@ -246,10 +176,11 @@ void ph_close(uint16_t id)
 	if (known)
 		rte_dev_remove(info.device);
 	ph_packet_closed(id);
-	if (memif) {
+	if (kinds[id] == PH_MEMIF) {
 		ph_memif_opened(-1);
 		ph_memif_end();
 	}
+	kinds[id] = PH_OTHER;
 }
 
 /* Takes a device's link down or up: 1, or 0 if it has no such thing. */
@@ -293,11 +224,6 @@ int ph_cables(const char *name, unsigned queues, unsigned size)
 	}
 	id = rte_eth_from_rings(name, rings, queues, rings, queues, SOCKET_ID_ANY);
 	return id < 0 ? -rte_errno : id;
-}
-
-unsigned ph_cables_per_device(void)
-{
-	return RTE_PMD_RING_MAX_RX_RINGS;
 }
 
 /* Frees what waits to be received, up to a number of frames or a few more. */

@@ -4,6 +4,7 @@ package dpdk
 
 /*
 #include <stdlib.h>
+#include <rte_eth_ring.h>
 #include "ph.h"
 */
 import "C"
@@ -11,6 +12,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,37 @@ const noDevice = 1<<16 - 1
 
 // tapMTU is what the driver gives its interfaces.
 const tapMTU = 1500
+
+// fastest are the rates of links, in Mbit/s, by the length of a device's speed_capa: RTE_ETH_LINK_SPEED_10M_HD is its
+// second bit. 0: the driver does not say.
+var fastest = [...]units.Rate{
+	0, 0, 10, 10, 100, 100, 1000, 2500, 5000, 10000, 20000, 25000, 40000, 50000, 56000, 100000, 200000,
+}
+
+// flag is a bool of C's.
+func flag(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// kindOf is how a device is served.
+func kindOf(d *Device) C.enum_ph_kind {
+	switch {
+	case !d.Virtual:
+		return C.PH_CARD
+	case isAFPacket(d.Spec):
+		return C.PH_PACKET
+	case isTap(d.Spec):
+		return C.PH_TAP
+	case isVhost(d.Spec):
+		return C.PH_VHOST
+	case isMemif(d.Spec):
+		return C.PH_MEMIF
+	}
+	return C.PH_OTHER
+}
 
 // lacking names the capabilities that net_af_packet and net_tap need, of those that this process does not have.
 func lacking() (names []string) {
@@ -132,42 +165,41 @@ func (w *world) open(spec string, mtu int, kernel *netdev) (d Device, err error)
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cspec))
 	heard := listen()
-	id := C.ph_open(cname, cspec)
+	id := C.ph_open(cname, cspec, kindOf(&d))
 	if said := heard(); id < 0 {
 		return d, fmt.Errorf("DPDK cannot open it: %s", whyClosed(int(-id), strings.HasPrefix(name, "net_"), said))
 	}
 	d.ID = uint16(id)
-	w.opened[d.ID] = true
 	w.kernel[d.ID] = kernel
-	client, card := C.int(0), C.int(0)
-	if !d.Virtual {
-		card = 1
-	}
 	if isMemifClient(spec) {
-		client = 1
 		w.clients = append(w.clients, memifClient{d.ID, memifSocket(spec)})
 	}
+	var info C.struct_rte_eth_dev_info
+	C.rte_eth_dev_info_get(C.uint16_t(id), &info)
+	d.Driver = C.GoString(info.driver_name)
 	rx := descriptors
-	if card == 1 {
-		fastest := units.Rate(C.ph_fastest(C.uint16_t(id))) * units.Mbps
-		rx = Descriptors(fastest, w.options.Gap)
+	if !d.Virtual {
+		rx = Descriptors(fastest[min(bits.Len32(uint32(info.speed_capa)), len(fastest)-1)]*units.Mbps, w.options.Gap)
 	}
 	heard = listen()
-	n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client, card)
+	client := flag(isMemifClient(spec))
+	n := C.ph_start(C.uint16_t(id), 1, C.uint16_t(mtu), C.uint16_t(rx), descriptors, eal.pool, client)
 	if said := heard(); n < 0 {
 		return d, fmt.Errorf("it does not start: %s", because(strerror(-int(n)), said))
 	}
-	d.Driver = C.GoString(C.ph_driver(C.uint16_t(id)))
 	var firmware [64]C.char
-	C.ph_firmware(C.uint16_t(id), &firmware[0], C.size_t(len(firmware)))
-	d.Firmware = C.GoString(&firmware[0])
+	if C.rte_eth_dev_fw_version_get(C.uint16_t(id), &firmware[0], C.size_t(len(firmware))) == 0 {
+		d.Firmware = C.GoString(&firmware[0])
+	}
 	d.FlowControl = flowControlOff(d.ID, kernel).flowControlOf(d.Virtual)
-	if most := int(C.ph_mtu(C.uint16_t(id))); most < mtu && !isAFPacket(spec) { // there it is the kernel's
+	most := C.uint16_t(0)
+	C.rte_eth_dev_get_mtu(C.uint16_t(id), &most)
+	if int(most) < mtu && !isAFPacket(spec) { // there it is the kernel's
 		return d, fmt.Errorf("it takes no frames of mtu %d, but of %d at most", mtu, most)
 	}
-	if iface, ok := argument(spec, "iface"); ok && isTap(spec) && mtu < tapMTU { // so that programs send nothing longer
-		if err := setMTU(iface, mtu); err != nil {
-			return d, fmt.Errorf("interface %s does not take mtu %d: %w", iface, mtu, err)
+	if kernel != nil && kernel.tap && mtu < tapMTU { // so that programs send nothing longer
+		if err := kernel.setMTU(); err != nil {
+			return d, fmt.Errorf("interface %s does not take mtu %d: %w", kernel.name, mtu, err)
 		}
 	}
 	if n, ok := argument(withRing(spec, mtu), "framecnt"); ok && isAFPacket(spec) { // the kernel's ring
@@ -232,9 +264,8 @@ func whyClosed(n int, virtual bool, said string) string {
 
 // close gives a device back that no port has any more.
 func (w *world) close(id uint16) {
-	closeDevice(id)
+	C.ph_close(C.uint16_t(id))
 	w.kernel[id].close()
-	delete(w.opened, id)
 	delete(w.kernel, id)
 	w.clients = slices.DeleteFunc(w.clients, func(c memifClient) bool { return c.id == id })
 }
@@ -251,8 +282,6 @@ func (w *world) Discard(d Device) {
 	defer w.counting.Unlock()
 	w.close(d.ID)
 }
-
-func closeDevice(id uint16) { C.ph_close(C.uint16_t(id)) }
 
 // deviceStats reads what the driver counts.
 func deviceStats(id uint16, d *DeviceStats) {
@@ -277,11 +306,15 @@ func (w *world) Counters(at fabric.End) map[string]uint64 {
 	if w.closed || p.device == nil {
 		return nil
 	}
-	names, values := make([]C.struct_rte_eth_xstat_name, mostCounters), make([]C.uint64_t, mostCounters)
-	n := int(C.ph_counters(C.uint16_t(p.device.ID), &names[0], &values[0], mostCounters))
+	names, counters := make([]C.struct_rte_eth_xstat_name, mostCounters), make([]C.struct_rte_eth_xstat, mostCounters)
+	named := C.rte_eth_xstats_get_names(C.uint16_t(p.device.ID), &names[0], mostCounters)
+	n := C.rte_eth_xstats_get(C.uint16_t(p.device.ID), &counters[0], mostCounters)
 	all := map[string]uint64{}
-	for i := range max(n, 0) {
-		all[C.GoString(&names[i].name[0])] = uint64(values[i])
+	if max(named, n) > mostCounters {
+		return all
+	}
+	for _, c := range counters[:max(n, 0)] {
+		all[C.GoString(&names[c.id].name[0])] = uint64(c.value)
 	}
 	return all
 }
@@ -296,7 +329,7 @@ func (w *world) SetUp(at fabric.End, up bool) (can bool, err error) {
 	if k := w.kernel[p.device.ID]; k != nil && k.packet {
 		return true, k.setUp(up)
 	}
-	n := int(C.ph_set_up(C.uint16_t(p.device.ID), C.int(map[bool]int{true: 1}[up])))
+	n := int(C.ph_set_up(C.uint16_t(p.device.ID), flag(up)))
 	if n < 0 {
 		err = errors.New(strerror(-n))
 	}
@@ -314,7 +347,7 @@ var freeCables struct {
 }
 
 // MostLinks is how many links between nodes of a process there can be, if it has no other devices.
-func MostLinks() int { return C.RTE_MAX_ETHPORTS * int(C.ph_cables_per_device()) / 2 }
+func MostLinks() int { return C.RTE_MAX_ETHPORTS * C.RTE_PMD_RING_MAX_RX_RINGS / 2 }
 
 // cableSize is more than a port can stage in a round.
 const cableSize = 1024
@@ -323,19 +356,19 @@ func takeCable() (cable, error) {
 	eal.Lock()
 	defer eal.Unlock()
 	if len(freeCables.list) == 0 {
-		queues := C.ph_cables_per_device()
+		const queues = C.RTE_PMD_RING_MAX_RX_RINGS
 		name := C.CString(fmt.Sprintf("cables%d", freeCables.devices))
 		defer C.free(unsafe.Pointer(name))
-		id := C.ph_cables(name, C.uint(queues), cableSize)
+		id := C.ph_cables(name, queues, cableSize)
 		if id < 0 {
 			return cable{}, fmt.Errorf("no more cables: %s", strerror(-int(id)))
 		}
-		if n := C.ph_start(C.uint16_t(id), C.uint16_t(queues), 0, 0, 0, eal.pool, 0, 0); n < 0 {
+		if n := C.ph_start(C.uint16_t(id), queues, 0, 0, 0, eal.pool, 0); n < 0 {
 			return cable{}, fmt.Errorf("cables do not start: %s", strerror(-int(n)))
 		}
 		freeCables.devices++
 		for q := range uint16(queues) {
-			freeCables.list = append(freeCables.list, cable{uint16(id), uint16(queues) - 1 - q})
+			freeCables.list = append(freeCables.list, cable{uint16(id), queues - 1 - q})
 		}
 	}
 	last := len(freeCables.list) - 1

@@ -38,7 +38,7 @@ func TestVirtualDevices(t *testing.T) {
 		{open(right, "net_memif1,role=client"+memif), open(right, "net_tap1,iface=t0")},
 	}
 	for i, devices := range groups {
-		c := dataplane.SwitchConfig{MTU: 1500, Buffer: units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
+		c := dataplane.SwitchConfig{MTU: 1500, Buffer: units.MB, Tail: units.MB, Classes: dataplane.DefaultClasses(), Learn: true, FDBSize: 16}
 		for range devices {
 			c.Ports = append(c.Ports, dataplane.PortConfig{Link: fabric.Link{Rate: rate}})
 		}
@@ -111,7 +111,7 @@ func TestFramesOfAFileAllArrive(t *testing.T) {
 	link := fabric.Link{Rate: rate}
 	c := dataplane.SwitchConfig{
 		MTU: 1500, Buffer: units.MB, Tail: units.MB,
-		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), FDBSize: 16,
+		Classes: dataplane.DefaultClasses(), FDBSize: 16,
 	}
 	c.Ports = []dataplane.PortConfig{{Link: link}, {Link: link}}
 	envs := w.NewEnvs(2)

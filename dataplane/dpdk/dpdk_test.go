@@ -209,7 +209,7 @@ func TestMTUThatDoesNotFit(t *testing.T) {
 func TestJumboFramesOnCables(t *testing.T) {
 	w := newWorld(t, Options{Dilation: 20})
 	link := fabric.Link{Rate: rate, Delay: units.Microsecond}
-	c := dataplane.SwitchConfig{MTU: 9000, Buffer: 8 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3}
+	c := dataplane.SwitchConfig{MTU: 9000, Buffer: 8 * units.MB, Tail: units.MB, Classes: dataplane.DefaultClasses(), Lossless: 1 << 3}
 	c.PFC[3] = pfc.Thresholds{XOFF: 500 * units.KB, XON: 400 * units.KB, Headroom: 500 * units.KB}
 	for i := range 2 {
 		c.Ports = append(c.Ports, dataplane.PortConfig{MAC: wire.MAC(100 + i), Link: link})

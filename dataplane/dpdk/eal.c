@@ -65,63 +65,32 @@ int ph_errno(void)
 	return rte_errno;
 }
 
-int ph_pin(int core)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(core, &one);
-	return sched_setaffinity(0, sizeof(one), &one);
-}
-
-int ph_affinity(int *cores, int max)
-{
-	cpu_set_t all;
-	int n = 0, i;
-
-	sched_getaffinity(0, sizeof(all), &all);
-	for (i = 0; i < CPU_SETSIZE && n < max; i++)
-		if (CPU_ISSET(i, &all))
-			cores[n++] = i;
-	return n;
-}
-
 /* As rte_pktmbuf_pool_create, but with ordinary memory the buffers need not be
  * contiguous in the eyes of a device that does not exist: with 4 KB pages each
- * would take a page of its own. */
-struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int contiguous)
+ * would take a page of its own. With `next` the pool can grow from n to `most` buffers:
+ * its memory is a range of addresses of its own, in which only what was populated is
+ * resident, and goes on at `next`. */
+struct rte_mempool *ph_pool(const char *name, unsigned n, unsigned most, uint16_t room, int contiguous, uint8_t **next)
 {
 	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
 	unsigned flags = contiguous ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
-	struct rte_mempool *mp;
-
-	mp = rte_mempool_create_empty(name, n, sizeof(struct rte_mbuf) + room, 512, sizeof(priv),
-				      rte_socket_id(), flags);
-	if (mp == NULL)
-		return NULL;
-	rte_pktmbuf_pool_init(mp, &priv);
-	if (rte_mempool_populate_default(mp) < 0) {
-		rte_mempool_free(mp);
-		return NULL;
-	}
-	rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
-	return mp;
-}
-
-/* A pool that can grow to `most` buffers. Its memory is a range of addresses of its own, in which only what was
- * populated is resident; `next` is where it goes on. */
-struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, uint16_t room, uint8_t **next)
-{
-	struct rte_pktmbuf_pool_private priv = { .mbuf_data_room_size = room };
 	struct rte_mempool *mp;
 	size_t len;
 	void *at;
 
 	mp = rte_mempool_create_empty(name, most, sizeof(struct rte_mbuf) + room, 512, sizeof(priv),
-				      rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+				      rte_socket_id(), flags);
 	if (mp == NULL)
 		return NULL;
 	rte_pktmbuf_pool_init(mp, &priv);
+	if (next == NULL) {
+		if (rte_mempool_populate_default(mp) < 0) {
+			rte_mempool_free(mp);
+			return NULL;
+		}
+		rte_mempool_obj_iter(mp, rte_pktmbuf_init, NULL);
+		return mp;
+	}
 	len = most * ph_object(mp);
 	at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED) {

@@ -14,12 +14,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -100,23 +102,21 @@ func startEAL(o Options) error {
 	defer words.Close()
 	n := C.ph_eal_init(C.int(len(args)), &argv[0], C.int(said))
 	if n < 0 {
-		return fmt.Errorf("DPDK does not start (%s): %s%s", strings.Join(args[1:], " "), strerror(-int(n)), complaint(words))
+		said := firstLine(words, "EAL: ", "photon: ") // that is none of its pages of help
+		if said != "" {
+			said = " (" + said + ")"
+		}
+		return fmt.Errorf("DPDK does not start (%s): %s%s", strings.Join(args[1:], " "), strerror(-int(n)), said)
 	}
 	_, _ = io.Copy(os.Stderr, io.NewSectionReader(words, 0, 1<<20)) // whatever it may be
 	name := C.CString("photon")
 	defer C.free(unsafe.Pointer(name))
-	contiguous := C.int(0)
-	if o.Hugepages {
-		contiguous = 1
-	}
 	room := C.uint16_t(o.FrameSize + C.RTE_PKTMBUF_HEADROOM)
-	eal.most = o.Frames
+	most, next := o.Frames, (**C.uint8_t)(nil)
 	if o.grows() {
-		eal.most = o.Most
-		eal.pool = C.ph_pool_grows(name, C.uint(o.Frames), C.uint(o.Most), room, &eal.next)
-	} else {
-		eal.pool = C.ph_pool(name, C.uint(o.Frames), room, contiguous)
+		most, next = o.Most, &eal.next
 	}
+	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint(most), room, flag(o.Hugepages), next)
 	if eal.pool == nil {
 		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
 	}
@@ -124,8 +124,8 @@ func startEAL(o Options) error {
 	C.ph_span(eal.pool, &low, &high)
 	eal.base = unsafe.Pointer(low)
 	eal.span = uintptr(unsafe.Pointer(high)) - uintptr(eal.base)
-	eal.span += uintptr(eal.most-o.Frames) * uintptr(C.ph_object(eal.pool)) // where it may grow
-	eal.frames, eal.size, eal.cards = o.Frames, o.FrameSize, len(o.PCI) > 0
+	eal.span += uintptr(most-o.Frames) * uintptr(C.ph_object(eal.pool)) // where it may grow
+	eal.frames, eal.most, eal.size, eal.cards = o.Frames, most, o.FrameSize, len(o.PCI) > 0
 	if !slices.ContainsFunc(o.EAL, func(a string) bool { return strings.HasPrefix(a, "--log-level") }) {
 		if fd, err := unix.MemfdCreate("drivers", unix.MFD_CLOEXEC); err == nil {
 			eal.words = os.NewFile(uintptr(fd), "what drivers say")
@@ -137,31 +137,23 @@ func startEAL(o Options) error {
 // listen keeps what drivers say, which are silent otherwise, until the function it returns is called. That returns the
 // first line. If the operator has asked for DPDK's log, it has what they say.
 func listen() (heard func() string) {
-	if eal.words == nil {
-		return func() string { return "" }
-	}
-	if eal.words.Truncate(0) != nil {
+	if eal.words == nil || eal.words.Truncate(0) != nil {
 		return func() string { return "" }
 	}
 	C.ph_listen(C.int(eal.words.Fd()))
 	return func() string {
 		C.ph_listened()
-		lines := bufio.NewScanner(io.NewSectionReader(eal.words, 0, 1<<16))
-		for lines.Scan() {
-			if l := strings.TrimSpace(lines.Text()); l != "" {
-				return l
-			}
-		}
-		return ""
+		return firstLine(eal.words, "")
 	}
 }
 
-// complaint is the first of what DPDK says that is none of its pages of help.
-func complaint(words io.ReaderAt) string {
+// firstLine is the first line of what DPDK has said that begins so, blank ones left out; empty: there is none.
+func firstLine(words io.ReaderAt, begins ...string) string {
 	lines := bufio.NewScanner(io.NewSectionReader(words, 0, 1<<20))
 	for lines.Scan() {
-		if l := strings.TrimSpace(lines.Text()); strings.HasPrefix(l, "EAL: ") || strings.HasPrefix(l, "photon: ") {
-			return " (" + l + ")"
+		l := strings.TrimSpace(lines.Text())
+		if l != "" && slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(l, b) }) {
+			return l
 		}
 	}
 	return ""
@@ -186,14 +178,15 @@ func strerror(n int) string { return C.GoString(C.rte_strerror(C.int(n))) }
 func rteError() string { return strerror(int(C.ph_errno())) }
 
 // affinity returns the cores this process may use.
-func affinity() []int {
-	var cores [1024]C.int
-	n := C.ph_affinity(&cores[0], C.int(len(cores)))
-	all := make([]int, n)
-	for i := range all {
-		all[i] = int(cores[i])
+func affinity() (cores []int) {
+	var set unix.CPUSet
+	_ = unix.SchedGetaffinity(0, &set)
+	for core := range 8 * int(unsafe.Sizeof(set)) {
+		if set.IsSet(core) {
+			cores = append(cores, core)
+		}
 	}
-	return all
+	return cores
 }
 
 // grows reports whether the pool can get more buffers later.
@@ -249,5 +242,27 @@ func reserve(n int) (release func()) {
 	return func() { change(-n) }
 }
 
-// ticksPerSecond is the rate of the time stamp counter. It is measured once.
-var ticksPerSecond = sync.OnceValue(func() uint64 { return uint64(C.ph_ticks_per_second()) })
+// ticksPerSecond is the rate of the time stamp counter, by the kernel's clock over 50 ms. It is measured once. DPDK's own
+// estimate is rounded to 10 MHz, which is up to half a percent off, and so would be every rate and every time.
+var ticksPerSecond = sync.OnceValue(func() uint64 {
+	ticks, at := bothClocks()
+	time.Sleep(50 * time.Millisecond)
+	ticks2, at2 := bothClocks()
+	ours, theirs := uint64(float64(ticks2-ticks)/at2.Sub(at).Seconds()+0.5), uint64(C.rte_get_tsc_hz())
+	if ours <= theirs/50*49 || ours >= theirs/50*51 {
+		return theirs // the clock was set meanwhile
+	}
+	return ours
+})
+
+// bothClocks is one instant by both clocks: of a few readings the one that took the least time.
+func bothClocks() (ticks uint64, at time.Time) {
+	least := uint64(math.MaxUint64)
+	for range 50 {
+		before, now := uint64(C.rte_rdtsc()), time.Now()
+		if took := uint64(C.rte_rdtsc()) - before; took < least {
+			least, ticks, at = took, before+took/2, now
+		}
+	}
+	return ticks, at
+}

@@ -98,14 +98,12 @@ static void unregistered(struct rte_intr_handle *handle, void *arg)
 
 int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_callback_fn call, void *arg)
 {
-	static int (*dpdk)(const struct rte_intr_handle *, rte_intr_callback_fn, void *);
+	NEXT(rte_intr_callback_register);
 	struct callback *c;
 	int r;
 
-	if (dpdk == NULL)
-		dpdk = dlsym(RTLD_NEXT, "rte_intr_callback_register");
 	if (!within)
-		return dpdk(handle, call, arg);
+		return next(handle, call, arg);
 	c = calloc(1, sizeof(*c));
 	if (c == NULL)
 		return -ENOMEM;
@@ -117,7 +115,7 @@ int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_ca
 	c->next = callbacks;
 	callbacks = c;
 	pthread_mutex_unlock(&list);
-	r = dpdk(handle, in_turn, c);
+	r = next(handle, in_turn, c);
 	if (r < 0)
 		forget(c);
 	return r;
@@ -125,14 +123,12 @@ int rte_intr_callback_register(const struct rte_intr_handle *handle, rte_intr_ca
 
 static int unregister(const struct rte_intr_handle *handle, struct callback *c, rte_intr_callback_fn call, void *arg)
 {
-	static int (*dpdk)(const struct rte_intr_handle *, rte_intr_callback_fn, void *);
+	NEXT(rte_intr_callback_unregister);
 	int r;
 
-	if (dpdk == NULL)
-		dpdk = dlsym(RTLD_NEXT, "rte_intr_callback_unregister");
 	if (c == NULL)
-		return dpdk(handle, call, arg);
-	r = dpdk(handle, in_turn, c);
+		return next(handle, call, arg);
+	r = next(handle, in_turn, c);
 	if (r > 0)
 		forget(c);
 	return r;
@@ -141,16 +137,14 @@ static int unregister(const struct rte_intr_handle *handle, struct callback *c, 
 static int unregister_pending(const struct rte_intr_handle *handle, struct callback *c, rte_intr_callback_fn call, void *arg,
 			      rte_intr_unregister_callback_fn gone)
 {
-	static int (*dpdk)(const struct rte_intr_handle *, rte_intr_callback_fn, void *, rte_intr_unregister_callback_fn);
+	NEXT(rte_intr_callback_unregister_pending);
 	int r;
 
-	if (dpdk == NULL)
-		dpdk = dlsym(RTLD_NEXT, "rte_intr_callback_unregister_pending");
 	if (c == NULL)
-		return dpdk(handle, call, arg, gone);
+		return next(handle, call, arg, gone);
 	c->gone = gone;
 	c->over = 1;
-	r = dpdk(handle, in_turn, c, unregistered);
+	r = next(handle, in_turn, c, unregistered);
 	if (r != -EAGAIN)
 		return r;
 	/* It is not active, as it was when the other way was tried: it has just ended. */
@@ -186,14 +180,12 @@ static struct callback *first(const struct rte_intr_handle *handle)
 /* Who frees a handle has no use for its callback any more. */
 void rte_intr_instance_free(struct rte_intr_handle *handle)
 {
-	static void (*dpdk)(struct rte_intr_handle *);
+	NEXT(rte_intr_instance_free);
 	struct callback *c = within && handle != NULL ? first(handle) : NULL;
 
-	if (dpdk == NULL)
-		dpdk = dlsym(RTLD_NEXT, "rte_intr_instance_free");
 	if (c != NULL && unregister(handle, c, c->call, c->arg) == -EAGAIN)
 		unregister_pending(handle, c, c->call, c->arg, NULL);
-	dpdk(handle);
+	next(handle);
 }
 
 /* A server that hangs has who connects wait once its queue is full, and all memifs with
@@ -203,16 +195,14 @@ int ph_connect(int fd, const struct sockaddr *to, socklen_t length) __asm__("con
 
 int ph_connect(int fd, const struct sockaddr *to, socklen_t length)
 {
-	static int (*libc)(int, const struct sockaddr *, socklen_t);
+	NEXT(connect);
 	int flags, r, why;
 
-	if (libc == NULL)
-		libc = dlsym(RTLD_NEXT, "connect");
 	if (!within)
-		return libc(fd, to, length);
+		return next(fd, to, length);
 	flags = fcntl(fd, F_GETFL);
 	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	r = libc(fd, to, length);
+	r = next(fd, to, length);
 	why = errno;
 	fcntl(fd, F_SETFL, flags);
 	errno = why;
@@ -293,11 +283,6 @@ int ph_memif_again(uint16_t id)
 	away[id] = 1; /* until it starts, polls would meet a port that is not ready */
 	ph_memif_end();
 	return ph_memif_start(id);
-}
-
-int ph_is_memif(const char *name)
-{
-	return strncmp(name, "net_memif", strlen("net_memif")) == 0;
 }
 
 void ph_memif_begin(void)

@@ -303,7 +303,7 @@ func TestWithoutAPeerNothingIsKept(t *testing.T) {
 // runSwitch has a switch between devices until the function that it returns is called.
 func runSwitch(t *testing.T, w World, devices []Device) (stop func()) {
 	t.Helper()
-	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 4 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Learn: true, FDBSize: 16}
+	c := dataplane.SwitchConfig{MTU: 1500, Buffer: 4 * units.MB, Tail: units.MB, Classes: dataplane.DefaultClasses(), Learn: true, FDBSize: 16}
 	for range devices {
 		c.Ports = append(c.Ports, dataplane.PortConfig{Link: fabric.Link{Rate: rate}})
 	}

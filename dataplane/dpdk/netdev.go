@@ -237,11 +237,7 @@ func (n *netdev) learn(link netlink.Link) {
 	n.last = l
 	if n.packet && n.open {
 		C.ph_packet_limit(C.uint16_t(n.device), C.uint(l.MTU))
-		direct := C.int(0)
-		if n.bypass && link.Type() == "veth" {
-			direct = 1
-		}
-		C.ph_packet_direct(C.uint16_t(n.device), direct)
+		C.ph_packet_direct(C.uint16_t(n.device), flag(n.bypass && link.Type() == "veth"))
 	}
 }
 
@@ -363,10 +359,19 @@ func (n *netdev) fit(l *netlink.LinkAttrs) error {
 		return nil
 	}
 	// The driver would ask the kernel too, but for its claim that no frame is longer than 1514 bytes.
-	if err := n.route.LinkSetMTU(&netlink.Device{LinkAttrs: netlink.LinkAttrs{Index: l.Index}}, n.mtu); err != nil {
+	if err := n.setMTU(); err != nil {
 		return fmt.Errorf("interface %s takes no frames of mtu %d, but of %d at most: %w", n.name, n.mtu, l.MTU, err)
 	}
 	return nil
+}
+
+// setMTU gives the interface the port's MTU.
+func (n *netdev) setMTU() error {
+	l, err := n.route.LinkByName(n.name)
+	if err != nil {
+		return err
+	}
+	return n.route.LinkSetMTU(l, n.mtu)
 }
 
 // running reports whether the interface is up and has a carrier, which the driver
@@ -508,12 +513,3 @@ func (n *netdev) warnShort() (notices []Notice) {
 }
 
 func (n *netdev) socket() int { return int(C.ph_packet_socket(C.uint16_t(n.device))) }
-
-// setMTU sets the MTU of a kernel interface.
-func setMTU(iface string, mtu int) error {
-	l, err := netlink.LinkByName(iface)
-	if err != nil {
-		return err
-	}
-	return netlink.LinkSetMTU(l, mtu)
-}

@@ -12,44 +12,50 @@
 #include <rte_mempool.h>
 #include <rte_version.h>
 
+/* Declares `next`, the function of a name that the program would call without this package: photon has some of libc's
+ * and DPDK's once more, which the dynamic linker finds before those. */
+#define NEXT(name) \
+	static __typeof__(&name) next; \
+	if (next == NULL) \
+		next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
 /* eal.c */
 int ph_eal_init(int argc, char **argv, int said);
 void ph_listen(int said);
 void ph_listened(void);
 int ph_errno(void);
-int ph_pin(int core);
-int ph_affinity(int *cores, int max);
-struct rte_mempool *ph_pool(const char *name, unsigned n, uint16_t room, int contiguous);
-struct rte_mempool *ph_pool_grows(const char *name, unsigned n, unsigned most, uint16_t room, uint8_t **next);
+struct rte_mempool *ph_pool(const char *name, unsigned n, unsigned most, uint16_t room, int contiguous, uint8_t **next);
 size_t ph_object(struct rte_mempool *mp);
 int ph_grow(struct rte_mempool *mp, unsigned n, uint8_t **next);
 void ph_span(struct rte_mempool *mp, uint8_t **low, uint8_t **high);
 
 /* device.c */
-int ph_open(const char *name, const char *spec);
-int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client, int card);
+enum ph_kind { /* how a device is served */
+	PH_OTHER,
+	PH_CARD,
+	PH_PACKET, /* net_af_packet */
+	PH_TAP, /* what it refuses it will never take */
+	PH_VHOST, /* a process is its peer; what does not fit into a buffer of that it may never take (ph_vhost_waits) */
+	PH_MEMIF, /* a process is its peer */
+};
+int ph_open(const char *name, const char *spec, enum ph_kind kind);
+int ph_start(uint16_t id, uint16_t queues, uint16_t mtu, uint16_t rx, uint16_t tx, struct rte_mempool *mp, int client);
 struct ph_flow_control {
 	int got; /* of rte_eth_dev_flow_ctrl_get */
 	int acts; /* some mode was on */
 	int taken; /* of rte_eth_dev_flow_ctrl_set */
 };
 void ph_flow_control_off(uint16_t id, struct ph_flow_control *says);
-const char *ph_driver(uint16_t id);
-void ph_firmware(uint16_t id, char *text, size_t room);
-int ph_counters(uint16_t id, struct rte_eth_xstat_name *names, uint64_t *values, unsigned room);
-uint16_t ph_mtu(uint16_t id);
-uint32_t ph_fastest(uint16_t id);
 void ph_close(uint16_t id);
 int ph_link(uint16_t id, int *up, uint32_t *mbps);
 int ph_set_up(uint16_t id, int up); /* 0: the device cannot */
 int ph_ring(uint16_t id);
 uint64_t ph_downs(uint16_t id); /* how often the link went down, if its card tells */
 int ph_cables(const char *name, unsigned queues, unsigned size);
-unsigned ph_cables_per_device(void);
+int ph_vhost_waits(uint16_t id);
 uint32_t ph_drain(uint16_t dev, uint16_t queue, uint32_t most);
 
 /* afpacket.c */
-int ph_is_packet(const char *name);
 int ph_packet_begin(void); /* who opens such a device */
 void ph_packet_opened(int id); /* or has failed to; ends that */
 void ph_packet_closed(uint16_t id);
@@ -76,11 +82,6 @@ void ph_packet_lost(uint16_t id, struct ph_lost *l);
 void ph_never_wait(void); /* this thread, from now on */
 
 /* memif.c */
-int ph_is_memif(const char *name);
-int ph_port_is_memif(uint16_t id);
-int ph_port_has_peer(uint16_t id); /* a process: the device takes nothing while that is not there */
-int ph_port_is_vhost(uint16_t id);
-int ph_vhost_waits(uint16_t id);
 void ph_memif_begin(void); /* waits until no worker polls a memif, and nobody else calls its driver */
 void ph_memif_opened(int n); /* or closed; by who has the turn */
 void ph_memif_end(void);
@@ -96,11 +97,7 @@ void ph_memif_done(void);
 #define PH_BURST 64 /* frames that a round takes from a port: fabric.MaxBurst */
 #define PH_STAGED (2 * PH_BURST) /* that it sends: several ports may have frames for one */
 
-struct ph_worker;
-uint64_t ph_ticks_per_second(void);
-struct ph_port *ph_port_new(void);
-struct ph_port **ph_port_list(unsigned n);
-struct ph_worker *ph_worker_new(void);
+void *ph_lines(size_t size);
 
 /* Mirrors fabric.Frame; TestFrameLayout compares them. ref counts units of
  * 64 bytes from the base of the pool to the mbuf; off counts from the mbuf to
@@ -121,9 +118,7 @@ struct ph_port {
 	uint16_t tx_n; /* frames staged to be sent; after a round, those that the device refused */
 	uint16_t rx_n; /* frames received in the last round */
 	uint16_t rx_paused; /* take nothing from the device for now */
-	uint16_t memif, peer; /* it is one; it has a peer (ph_port_has_peer) */
-	uint16_t tap; /* it is one: what it refuses it will never take */
-	uint16_t vhost; /* it is one: what does not fit into a buffer of its peer it may never take (ph_vhost_waits) */
+	enum ph_kind kind;
 	uint64_t rx_total, tx_total;
 	struct ph_packet *packet; /* of net_af_packet; else NULL */
 	uint64_t tx_away; /* of tx_total, those for a peer that was not there or that a tap refused, which were dropped */
@@ -141,38 +136,20 @@ struct ph_worker {
 	uint16_t memifs; /* how many of them are such */
 	uint32_t received; /* frames on all ports in the last round */
 	struct ph_port **port; /* those that it polls */
-
-	/* cross.c */
-	uint64_t now; /* time stamp counter when ph_cross or ph_nap ended */
-	uint64_t sleeps; /* how often the thread gave up its core by itself (ph_count_sleeps) */
-	uint64_t busy; /* nanoseconds of processor time that the thread had (ph_processor) */
+	uint64_t now; /* time stamp counter when ph_round or ph_nap ended */
 	uint32_t nap; /* nanoseconds that ph_nap takes */
 };
 
-/* What ph_balance is given; n is also what it returns. */
+/* What ph_swap is given; n is also what it returns. */
 struct ph_swap {
 	struct ph_worker *worker;
 	uint32_t *slots;
 	uint32_t n, size;
 };
 
-/* Sends what is staged on all ports, then receives on all ports. Returns the
- * time stamp counter. */
-uint64_t ph_round(struct ph_worker *w);
-
-/* Exchanges free frames with the pool so that half of size are at hand. */
-uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size);
-
-void ph_punctual(void);
-void ph_sleep(uint32_t ns);
-
-/* cross.c */
-void ph_cross(void *worker); /* a round */
-void ph_swap(void *swap);
-void ph_count_sleeps(void *worker);
-void ph_processor(void *worker);
+void ph_round(void *worker); /* sends what is staged on all ports, then receives on all ports */
+void ph_swap(void *swap); /* exchanges free frames with the pool so that half of size are at hand */
 void ph_nap(void *worker);
 void ph_yield(void *worker);
-void ph_undisturbed(void);
 
 #endif

@@ -29,29 +29,26 @@ import "unsafe"
 // offerEvery is how often a worker lets the world stop: in microseconds.
 const offerEvery = 1000
 
-//go:linkname asmcgocall runtime.asmcgocall
-//go:noescape
-func asmcgocall(fn, arg unsafe.Pointer) int32
-
-//go:linkname cgocall runtime.cgocall
-func cgocall(fn, arg unsafe.Pointer) int32
-
-//go:linkname procPin runtime.procPin
-func procPin() int
-
-//go:linkname procUnpin runtime.procUnpin
-func procUnpin()
-
 // pin makes the calling goroutine, which is locked to its thread, uninterruptible
 // until unpin.
-func pin() { procPin() }
+//
+//go:linkname pin runtime.procPin
+func pin() int
 
 // unpin ends that.
-func unpin() { procUnpin() }
+//
+//go:linkname unpin runtime.procUnpin
+func unpin()
 
 // call calls a C function that never waits, with one argument. The garbage
 // collector may not look at the goroutine meanwhile, nor the world stop.
-func call(fn, arg unsafe.Pointer) { asmcgocall(fn, arg) }
+//
+//go:linkname call runtime.asmcgocall
+//go:noescape
+func call(fn, arg unsafe.Pointer) int32
+
+//go:linkname cgocall runtime.cgocall
+func cgocall(fn, arg unsafe.Pointer) int32
 
 // wait calls a C function that may wait, or that the world may stop at. Nothing in
 // here may look whether the goroutine is to make room, as the beginnings of functions
@@ -59,7 +56,7 @@ func call(fn, arg unsafe.Pointer) { asmcgocall(fn, arg) }
 //
 //go:nosplit
 func wait(fn, arg unsafe.Pointer) {
-	procUnpin()
+	unpin()
 	cgocall(fn, arg)
-	procPin()
+	pin()
 }

@@ -41,7 +41,7 @@ func (w *world) Plug(at fabric.End, worker int, d Device, link fabric.Link) erro
 	case m.port[at.Port].device != nil || m.port[at.Port].peer != nil:
 		return fmt.Errorf("dpdk: port %d of %s is connected twice", at.Port, m.name)
 	}
-	p := &port{owner: m.name, node: m.node, number: at.Port, env: m.envs[worker], worker: worker, timed: m.timed}
+	p := m.newPort(at.Port, worker)
 	if err := p.attach(d, link); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (w *world) Unplug(at fabric.End) (last DeviceStats, err error) {
 	case p.device == nil:
 		return last, fmt.Errorf("dpdk: port %d of %s has no device", at.Port, m.name)
 	}
-	blank := &port{owner: m.name, number: at.Port, env: m.envs[0]}
+	blank := m.newPort(at.Port, 0)
 	w.DoBriefly(func(units.Time) {
 		blank.node = m.node
 		m.port[at.Port] = blank

@@ -41,7 +41,7 @@ func setBack(t *testing.T, begin units.Time, laps uint64) {
 	w.(*world).now = begin
 	link := fabric.Link{Rate: 100 * units.Mbps, Delay: units.Millisecond}
 	conf := dataplane.SwitchConfig{
-		MTU: 1500, Buffer: 40 * units.MB, Tail: units.MB, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3,
+		MTU: 1500, Buffer: 40 * units.MB, Tail: units.MB, Classes: dataplane.DefaultClasses(), Lossless: 1 << 3,
 		Learn: true, Age: 300 * units.Second, FDBSize: 64,
 	}
 	conf.PFC[3] = pfc.Thresholds{XOFF: 100 * units.KB, XON: 80 * units.KB, Headroom: 16 * units.MB} // for workers that share a core, and do not get it for long

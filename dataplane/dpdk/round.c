@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "ph.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 static inline struct rte_mbuf *mbuf_of(const struct ph_worker *w, uint32_t ref)
@@ -19,64 +19,13 @@ static inline uint32_t ref_of(const struct ph_worker *w, const struct rte_mbuf *
 }
 
 /* Memory of whole lines of the cache, all zeros: what one worker writes in every round is in no line of another. */
-static void *lines(size_t size)
+void *ph_lines(size_t size)
 {
 	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(size));
 
 	if (p != NULL)
 		memset(p, 0, size);
 	return p;
-}
-
-struct ph_port *ph_port_new(void)
-{
-	return lines(sizeof(struct ph_port));
-}
-
-struct ph_worker *ph_worker_new(void)
-{
-	return lines(sizeof(struct ph_worker));
-}
-
-/* One instant by both clocks: of a few readings the one that took the least time. */
-static void both_clocks(uint64_t *ticks, uint64_t *ns)
-{
-	uint64_t least = UINT64_MAX;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		struct timespec t;
-		uint64_t before = rte_rdtsc(), after;
-
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		after = rte_rdtsc();
-		if (after - before < least) {
-			least = after - before;
-			*ticks = before + least / 2;
-			*ns = (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-		}
-	}
-}
-
-/* The time stamp counter's rate, by the kernel's clock over 50 ms. DPDK's own estimate is rounded to 10 MHz, which is up to
- * half a percent off, and so would be every rate and every time. */
-uint64_t ph_ticks_per_second(void)
-{
-	struct timespec left = {.tv_nsec = 50 * 1000 * 1000};
-	uint64_t ticks, ns, ticks2, ns2, theirs = rte_get_tsc_hz(), ours;
-
-	both_clocks(&ticks, &ns);
-	while (nanosleep(&left, &left) != 0) /* a signal came: a shorter measurement would be a worse one */
-		;
-	both_clocks(&ticks2, &ns2);
-	ours = (uint64_t)((double)(ticks2 - ticks) * 1e9 / (double)(ns2 - ns) + 0.5);
-	return ours > theirs / 50 * 49 && ours < theirs / 50 * 51 ? ours : theirs; /* else the clock was set meanwhile */
-}
-
-/* A list with room for n ports. */
-struct ph_port **ph_port_list(unsigned n)
-{
-	return calloc(n, sizeof(struct ph_port *));
 }
 
 /* A frame's mbuf, which says what the frame says. */
@@ -222,11 +171,14 @@ static void receive(struct ph_worker *w, struct ph_port *p)
 /* Whether a port may be polled now, if memifs may. */
 static inline int ready(const struct ph_port *p, int memifs)
 {
-	return !p->memif || (memifs && !ph_memif_away(p->rx_dev));
+	return p->kind != PH_MEMIF || (memifs && !ph_memif_away(p->rx_dev));
 }
 
-uint64_t ph_round(struct ph_worker *w)
+/* What a worker calls without a word to Go's scheduler (pin.go) takes one argument, which has room for the results. */
+
+void ph_round(void *worker)
 {
+	struct ph_worker *w = worker;
 	uint32_t total = 0;
 	uint16_t i;
 	int memifs = w->memifs > 0 && ph_memif_try();
@@ -236,11 +188,11 @@ uint64_t ph_round(struct ph_worker *w)
 
 		if (p->tx_n > 0 && ready(p, memifs)) {
 			transmit(w, p);
-			if (p->tap)
+			if (p->kind == PH_TAP)
 				skip_refused(w, p);
-			else if (p->peer && p->tx_n > 0 && !linked(p))
+			else if ((p->kind == PH_VHOST || p->kind == PH_MEMIF) && p->tx_n > 0 && !linked(p))
 				give_up(w, p);
-			else if (p->vhost)
+			else if (p->kind == PH_VHOST)
 				skip_too_long(w, p);
 		} else if (p->tx_n > 0 && memifs) /* and away */
 			give_up(w, p);
@@ -259,18 +211,20 @@ uint64_t ph_round(struct ph_worker *w)
 	if (memifs)
 		ph_memif_done();
 	w->received = total;
-	return rte_rdtsc();
+	w->now = rte_rdtsc();
 }
 
-uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t size)
+void ph_swap(void *swap)
 {
+	struct ph_swap *s = swap;
+	struct ph_worker *w = s->worker;
 	void *m[256];
-	uint32_t want = size / 2, i, k;
+	uint32_t want = s->size / 2, n = s->n, i, k;
 
 	while (n > want) {
 		k = RTE_MIN(n - want, RTE_DIM(m));
 		for (i = 0; i < k; i++)
-			m[i] = mbuf_of(w, slots[--n]);
+			m[i] = mbuf_of(w, s->slots[--n]);
 		rte_mempool_put_bulk(w->pool, m, k);
 	}
 	while (n < want) {
@@ -282,20 +236,22 @@ uint32_t ph_balance(struct ph_worker *w, uint32_t *slots, uint32_t n, uint32_t s
 			continue;
 		}
 		for (i = 0; i < k; i++)
-			slots[n++] = ref_of(w, m[i]);
+			s->slots[n++] = ref_of(w, m[i]);
 	}
-	return n;
+	s->n = n;
 }
 
-/* The kernel may wake a thread 50 us late, to wake several at once; not this one. */
-void ph_punctual(void)
+void ph_nap(void *worker)
 {
-	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
-}
-
-void ph_sleep(uint32_t ns)
-{
-	struct timespec t = { 0, ns };
+	struct ph_worker *w = worker;
+	struct timespec t = { 0, w->nap };
 
 	nanosleep(&t, NULL);
+	w->now = rte_rdtsc();
+}
+
+void ph_yield(void *worker)
+{
+	(void)worker;
+	sched_yield();
 }

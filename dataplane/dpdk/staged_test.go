@@ -47,7 +47,7 @@ func TestPortSendsWhatTwoPortsBring(t *testing.T) {
 	w := newWorld(t, Options{})
 	c := dataplane.SwitchConfig{
 		MTU: 1500, Buffer: 8 * units.MB, Tail: units.MB,
-		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), Lossless: 1 << 3,
+		Classes: dataplane.DefaultClasses(), Lossless: 1 << 3,
 	}
 	c.PFC[3] = pfc.Thresholds{XOFF: units.MB, XON: units.MB, Headroom: 500 * units.KB}
 	for i := range 3 {

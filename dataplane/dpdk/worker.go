@@ -14,6 +14,8 @@ import (
 	"slices"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"photon/fabric"
 	"photon/units"
 )
@@ -59,7 +61,7 @@ const (
 func newWorker(w *world, index int) *worker {
 	k := &worker{world: w, index: index, core: w.options.Cores[index], hz: ticksPerSecond(), exhausted: units.Never}
 	k.polls = newPolls(k.hz)
-	k.c = C.ph_worker_new()
+	k.c = (*C.struct_ph_worker)(C.ph_lines(C.sizeof_struct_ph_worker))
 	k.c.pool = eal.pool
 	k.c.base = (*C.uint8_t)(eal.base)
 	const headroom = C.sizeof_struct_rte_mbuf + C.RTE_PKTMBUF_HEADROOM
@@ -72,20 +74,27 @@ func newWorker(w *world, index int) *worker {
 // refill fetches free buffers from the pool. Nodes come here by way of Alloc
 // only if they use up a batch within a round.
 func (k *worker) refill(p *fabric.Pool) {
-	free := p.Slots()
-	k.swap = C.struct_ph_swap{worker: k.c, slots: (*C.uint32_t)(unsafe.SliceData(free[:1])), n: C.uint32_t(len(free)), size: batch}
-	call(unsafe.Pointer(C.ph_swap), unsafe.Pointer(&k.swap))
-	p.SetSlots(free[:k.swap.n])
+	k.exchange(p, batch)
 	if k.swap.n == 0 {
 		k.exhausted = min(k.exhausted, k.clock.now)
 	}
+}
+
+// exchange gives free buffers back to the pool or fetches some, so that half of size are at hand.
+func (k *worker) exchange(p *fabric.Pool, size int) {
+	free := p.Slots()
+	k.swap = C.struct_ph_swap{
+		worker: k.c, slots: (*C.uint32_t)(unsafe.SliceData(free[:1])), n: C.uint32_t(len(free)), size: C.uint32_t(size),
+	}
+	call(unsafe.Pointer(C.ph_swap), unsafe.Pointer(&k.swap))
+	p.SetSlots(free[:k.swap.n])
 }
 
 // build has the worker poll its ports, and gives it room for those that come while it runs.
 func (k *worker) build(ports []*port, step units.Time) {
 	k.clock = newClock(k.hz, k.world.options.Dilation, step)
 	k.clock.now = k.world.now
-	k.c.port = C.ph_port_list(C.uint(len(ports) + MaxPorts))
+	k.c.port = (**C.struct_ph_port)(C.calloc(C.size_t(len(ports)+MaxPorts), C.sizeof_uintptr_t))
 	for _, p := range ports {
 		if p.c == nil {
 			p.lay()
@@ -99,7 +108,9 @@ func (k *worker) take(p *port) {
 	k.list()[len(k.ports)] = p.c
 	k.ports = append(k.ports, p)
 	k.c.ports++
-	k.c.memifs += p.c.memif
+	if p.c.kind == C.PH_MEMIF {
+		k.c.memifs++
+	}
 	p.exit = p.env.Exit(p.number)
 	p.price()
 	if slices.Contains(k.envs, p.env) {
@@ -118,35 +129,29 @@ func (k *worker) drop(p *port) {
 	copy(list[i:], list[i+1:len(k.ports)])
 	k.ports = slices.Delete(k.ports, i, i+1)
 	k.c.ports--
-	k.c.memifs -= p.c.memif
+	if p.c.kind == C.PH_MEMIF {
+		k.c.memifs--
+	}
 	k.gone.RxFrames += p.delivered
 	k.gone.TxFrames += uint64(p.c.tx_total) + uint64(p.c.tx_n)
 }
 
 // list are C's ports, and room for more.
 func (k *worker) list() []*C.struct_ph_port {
-	return unsafe.Slice((**C.struct_ph_port)(unsafe.Pointer(k.c.port)), len(k.ports)+MaxPorts)
+	return unsafe.Slice(k.c.port, len(k.ports)+MaxPorts)
 }
 
 // lay lays out what a worker needs of a port in C's memory.
 func (p *port) lay() {
-	p.c = C.ph_port_new()
+	p.c = (*C.struct_ph_port)(C.ph_lines(C.sizeof_struct_ph_port))
 	p.c.rx_dev, p.c.rx_queue = C.uint16_t(p.in.dev), C.uint16_t(p.in.queue)
 	p.c.tx_dev, p.c.tx_queue = C.uint16_t(p.out.dev), C.uint16_t(p.out.queue)
 	p.tx, p.rx = view(&p.c.tx[0], C.PH_STAGED), view(&p.c.rx[0], C.PH_BURST)
-	if p.device != nil {
-		p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	if p.device == nil {
+		return
 	}
-	if p.device != nil && isTap(p.device.Spec) {
-		p.c.tap = 1
-	}
-	if p.device != nil {
-		p.c.vhost = C.uint16_t(C.ph_port_is_vhost(p.c.tx_dev))
-	}
-	if C.ph_port_is_memif(p.c.rx_dev) != 0 {
-		p.c.memif = 1
-	}
-	p.c.peer = C.uint16_t(C.ph_port_has_peer(p.c.tx_dev))
+	p.c.packet = C.ph_packet_of(p.c.tx_dev)
+	p.c.kind = kindOf(p.device)
 }
 
 // price sets how long a byte takes on the exit's link.
@@ -180,7 +185,9 @@ func (k *worker) run(until units.Time) (err error) {
 	}
 	defer arrive()         // or the others would wait for it
 	runtime.LockOSThread() // and never unlocked: the pinned thread ends with the goroutine
-	if C.ph_pin(C.int(k.core)) != 0 {
+	var core unix.CPUSet
+	core.Set(k.core)
+	if unix.SchedSetaffinity(0, &core) != nil {
 		return fmt.Errorf("worker %d cannot run on core %d", k.index, k.core)
 	}
 	if C.rte_thread_register() != 0 {
@@ -196,11 +203,13 @@ func (k *worker) run(until units.Time) (err error) {
 		}
 	}
 	k.last = uint64(C.rte_rdtsc())
-	k.sleeps = k.asleep()
+	k.sleeps = asleep()
 	if k.world.options.Sleep > 0 {
-		C.ph_punctual()
+		// The kernel may wake a thread 50 us late, to wake several at once; not this one.
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	}
-	C.ph_undisturbed()
+	// Go's runtime interrupts a thread by SIGURG when its goroutine is to make room. A worker's looks by itself.
+	_ = unix.PthreadSigmask(unix.SIG_BLOCK, &unix.Sigset_t{Val: [16]uint64{1 << (unix.SIGURG - 1)}}, nil)
 	pin()
 	defer unpin()
 	k.poll(until)
@@ -215,10 +224,10 @@ func (k *worker) poll(until units.Time) {
 	offers := k.hz / 1_000_000 * offerEvery
 	for !k.world.finished.Load() {
 		if k.last-offered < offers && k.world.stops.Load() == 0 {
-			call(unsafe.Pointer(C.ph_cross), unsafe.Pointer(k.c))
+			call(unsafe.Pointer(C.ph_round), unsafe.Pointer(k.c))
 		} else {
 			offered = k.last
-			wait(unsafe.Pointer(C.ph_cross), unsafe.Pointer(k.c))
+			wait(unsafe.Pointer(C.ph_round), unsafe.Pointer(k.c))
 		}
 		tsc := uint64(k.c.now)
 		if gap := tsc - k.last; tsc > k.last {
@@ -270,22 +279,24 @@ func (k *worker) poll(until units.Time) {
 
 // attribute finds out whether the thread slept since this was last asked.
 func (k *worker) attribute(gap uint64) {
-	if n := k.asleep(); n != k.sleeps {
+	if n := asleep(); n != k.sleeps {
 		k.sleeps = n
 		k.polls.slept(gap)
 	}
 }
 
 // asleep is how often the thread gave up its core by itself.
-func (k *worker) asleep() uint64 {
-	call(unsafe.Pointer(C.ph_count_sleeps), unsafe.Pointer(k.c))
-	return uint64(k.c.sleeps)
+func asleep() uint64 {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_THREAD, &u) // a raw system call: Go's scheduler does not hear of it
+	return uint64(u.Nvcsw)
 }
 
 // busy is the processor time that the thread had, in nanoseconds.
-func (k *worker) busy() uint64 {
-	call(unsafe.Pointer(C.ph_processor), unsafe.Pointer(k.c))
-	return uint64(k.c.busy)
+func busy() uint64 {
+	var t unix.Timespec
+	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&t)), 0)
+	return uint64(t.Nano())
 }
 
 // sleep sleeps, but not beyond the next event of a port. It must not wait for a
@@ -304,7 +315,7 @@ func (k *worker) sleep(now units.Time) {
 	wait(unsafe.Pointer(C.ph_nap), unsafe.Pointer(k.c))
 	// A sleep on purpose is no gap. That the kernel let it go on later is one.
 	k.last = min(uint64(k.c.now), k.last+uint64(k.c.nap)*(k.hz/1_000_000)/1000)
-	k.sleeps = k.asleep()
+	k.sleeps = asleep()
 }
 
 // round runs the nodes for one round. What waits is staged first, so that what arrives and need not wait
@@ -343,8 +354,8 @@ func (k *worker) round(now units.Time) {
 // when it is done.
 func (k *worker) serveRequest(now units.Time) {
 	w := k.world
-	start := k.busy()
-	defer func() { k.polls.request(k.busy() - start) }()
+	start := busy()
+	defer func() { k.polls.request(busy() - start) }()
 	if k.index == 0 {
 		for int(w.resting.Load()) < len(w.workers)-1 {
 			k.yield()
@@ -408,9 +419,7 @@ func (k *worker) wall(ticks uint64) units.Time {
 
 // close gives the worker's memory back.
 func (k *worker) close() {
-	free := k.pool.Slots()
-	C.ph_balance(k.c, (*C.uint32_t)(unsafe.SliceData(free[:1])), C.uint32_t(len(free)), 0)
-	k.pool.SetSlots(free[:0])
+	k.exchange(k.pool, 0)
 	C.free(unsafe.Pointer(k.c.port))
 	C.free(unsafe.Pointer(k.c))
 }
@@ -501,10 +510,7 @@ func (p *port) end(now units.Time, k *worker) (busy bool) {
 	}
 	p.earlier, p.polled = p.polled, now
 	p.c.tx_n = C.uint16_t(p.staged)
-	p.c.rx_paused = 0
-	if p.env.ReceivePaused(p.number) {
-		p.c.rx_paused = 1
-	}
+	p.c.rx_paused = C.uint16_t(flag(p.env.ReceivePaused(p.number)))
 	return p.staged > 0
 }
 

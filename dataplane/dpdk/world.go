@@ -24,10 +24,9 @@ type world struct {
 	workers []*worker
 	nodes   []member
 	ports   []*port
-	opened  map[uint16]bool // devices
 	clients []memifClient
 	claimed map[string]*netdev // by specification, until it is opened; nil: it has no interface
-	kernel  map[uint16]*netdev // by device; of those that sit on an interface of the kernel
+	kernel  map[uint16]*netdev // by device that is open; nil: it has no interface
 	samples []sampler
 	behind  units.Time // of the one that is called
 	built   bool
@@ -154,7 +153,7 @@ func New(o Options) (World, error) {
 	eal.Lock()
 	eal.worlds++
 	eal.Unlock()
-	w := &world{options: o, opened: map[uint16]bool{}, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
+	w := &world{options: o, claimed: map[string]*netdev{}, kernel: map[uint16]*netdev{}, started: make(chan struct{})}
 	w.stops.Store(1)
 	w.lap.do, w.lap.brief = w.setBack, true
 	for i := range o.Workers {
@@ -175,10 +174,15 @@ func (w *world) NewEnvs(ports int) (envs []*fabric.Env) {
 func (w *world) Add(name string, node fabric.Node, envs []*fabric.Env, workers []int) int {
 	m := member{name: name, node: node, envs: envs}
 	for i, k := range workers {
-		m.port = append(m.port, &port{owner: name, node: node, number: i, env: envs[k], worker: k})
+		m.port = append(m.port, m.newPort(i, k))
 	}
 	w.nodes = append(w.nodes, m)
 	return len(w.nodes) - 1
+}
+
+// newPort makes a port with nothing behind it, which a worker is to serve.
+func (m *member) newPort(number, worker int) *port {
+	return &port{owner: m.name, node: m.node, number: number, env: m.envs[worker], worker: worker, timed: m.timed}
 }
 
 func (w *world) portOf(e fabric.End) (*port, error) {
@@ -545,9 +549,8 @@ func (w *world) Close() error {
 	for _, k := range w.claimed {
 		k.close()
 	}
-	for id := range w.opened {
-		closeDevice(id)
-		w.kernel[id].close()
+	for id := range w.kernel {
+		w.close(id)
 	}
 	for _, k := range w.workers {
 		k.close()

@@ -202,7 +202,7 @@ func partsOf(t rapid.TB, name string) scheme.Parts {
 
 func newSwitch(t rapid.TB, cp func(marking.Place) marking.CP, action pfc.Action, env *fabric.Env) *dataplane.Switch {
 	c := dataplane.SwitchConfig{
-		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(),
+		Lossless: 1 << 3, Buffer: 2 * units.MB, Tail: 20 * units.KB, MTU: 1500, Classes: dataplane.DefaultClasses(),
 		FDBSize: 64, Control: 6, CP: cp, Learn: true, Age: 2 * units.Second, Deadlock: ms,
 		Watchdog: pfc.WatchdogConfig{Detect: 200 * us, Restore: 300 * us, Action: action},
 	}

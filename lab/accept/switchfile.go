@@ -184,13 +184,5 @@ func (p *Plan) switchText(ports []joined) (string, error) {
 
 // classes say how frames that come in by a port of the switch say their priority.
 func (p *Plan) classes(port int) dataplane.Classes {
-	s := &p.node.Config
-	if own := s.Ports[port].Classes; own != nil {
-		return *own
-	}
-	k := dataplane.Classes{Trust: dataplane.TrustDSCP, DSCP: s.DSCP, PCP: s.PCP}
-	if s.TrustPCP {
-		k.Trust = dataplane.TrustPCP
-	}
-	return k
+	return *p.node.Config.ClassesOf(port)
 }

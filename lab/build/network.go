@@ -327,7 +327,7 @@ func (n *Network) addSwitch(
 	node, p := &n.Plan.Nodes[i], &e.Parameters
 	c := dataplane.SwitchConfig{
 		Lossless: p.LosslessMask(), Judged: e.DataMask() &^ p.LosslessMask(),
-		DSCP: dataplane.DefaultDSCP(), PCP: dataplane.DefaultPCP(), MTU: int(p.MTU.Value.V),
+		Classes: dataplane.DefaultClasses(), MTU: int(p.MTU.Value.V),
 		Buffer: p.Buffer.Value.V, Tail: p.LossyQueue.Value.Or(units.MB), Share: p.LossyAlpha.Value.V,
 		Credits: p.Credits(), Control: CNPDSCP >> 3, Paths: p.Choice(seed), Salt: uint32(i + 1),
 		FDBSize: len(n.Plan.Nodes), Actions: n.actions(), CP: parts.CP,
