@@ -91,7 +91,7 @@ func (r *drawn) agentOf(host int, socket, scheme, recovery, payload string) stri
 	fmt.Fprintf(&b, "name: h%d\nip: 10.9.0.%d\nadmin: %s\nmetrics: \"off\"\n", host, host+1, socket)
 	fmt.Fprintf(&b, "recovery: %s\npayload: %sB\nscheme: {name: %s}\n", recovery, payload, scheme)
 	b.WriteString("port: {device: \"net_af_packet0,iface=eth0\", rate: 100Mbps}\n")
-	b.WriteString("pfc: {priorities: [3], response: 20ms}\n")
+	b.WriteString("pfc: {priorities: [3]}\n")
 	b.WriteString(r.maybe(30, "ack_every: %s\n", r.one("0", "1", "7", "64")))
 	b.WriteString("flows:\n")
 	for range 1 + r.IntN(4) {
