@@ -37,7 +37,10 @@ func (b *Run) config(
 		}
 	}
 	port := func(k int) string {
-		line := fmt.Sprintf("{device: %q, rate: %v, cable_delay: %v", device[k], node.Ends[k].Link.Rate, node.Ends[k].Link.Delay)
+		line := fmt.Sprintf("{device: %q, rate: %v", device[k], node.Ends[k].Link.Rate)
+		if !node.Host { // which has no headroom
+			line += fmt.Sprintf(", cable_delay: %v", node.Ends[k].Link.Delay)
+		}
 		if delay {
 			line += fmt.Sprintf(", delay: %v", node.Ends[k].Link.Delay)
 		}
