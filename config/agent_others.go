@@ -28,6 +28,7 @@ func (c *Agent) ofOthers() error {
 		{"headroom_pool", f.HeadPool, shares},
 		{"over_subscribe_ratio", f.Ratio, shares},
 		{"watchdog", f.Watchdog, aSwitch},
+		{"shares", c.Scheme.Shares, aSwitch},
 		{"deadlock", f.Deadlock, "an agent looks for none, a switch does"},
 	}
 	if !c.IsNIC() {

@@ -48,6 +48,8 @@ type Scheme struct {
 	Params map[string]Value[string] `yaml:"params"` // `photon explain` shows them
 	// Priorities, of switches and NICs, are those to which the scheme applies; the lossless ones.
 	Priorities []Value[int] `yaml:"priorities"`
+	// Shares, of switches, say what flows are entitled to: the first that matches counts, others have weight 1.
+	Shares []Share `yaml:"shares"`
 
 	// Known is what a testbed says of its network; nil: the node goes by its own links.
 	Known *scheme.Network `yaml:"-"`

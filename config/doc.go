@@ -23,6 +23,7 @@
 //
 //	agent.go                                  agent.yaml, and the host that is made of it
 //	agent_others.go                         what in it only a switch or a NIC has
+//	shares.go                                 what flows are entitled to under a switch's scheme
 //	gateway.go, pair.go                       its router; its flows to queue pairs of others
 //	agent_length.go                           how long its frames are
 //	nic.go                                    the same file with `role: nic`

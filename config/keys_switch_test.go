@@ -5,6 +5,7 @@ const (
 	anyPort  = "ports: [{device: net_null0}, {device: net_null1, "
 	wredText = "queues: {0: {wred: {kmin: 10KB, kmax: 20KB, KEY}}}"
 	rules    = "impair: {rules: [{do: "
+	shareOf  = "scheme: {name: af-qcn, shares: [{weight: 2, KEY}]}"
 	vlanText = "vlans: [{id: 1, untagged: [0, 1], tagged: []"
 	viaText  = `routes: [{prefix: 10.0.0.0/8, via: [{`
 	hopMAC   = `mac: "02:00:00:00:00:09"`
@@ -140,6 +141,16 @@ var switchKeys = []keyRow{
 		key: "scheme.params.*", text: "scheme:\n  name: dcqcn\n  params: {KEY}", a: "10KB", b: "20KB",
 		bad: []string{"-1KB", "fast"},
 	},
+	{key: "scheme.shares[].from", text: shareOf, b: "10.0.0.0/24", bad: []string{"10.0.0.1/24", "x"}},
+	{key: "scheme.shares[].to", text: shareOf, b: "10.0.0.0/24", bad: []string{"10.0.0.1/24", "x"}},
+	{key: "scheme.shares[].protocol", text: shareOf, b: "tcp", ends: []string{"1", "255"}, bad: []string{"0", "256"}},
+	{key: "scheme.shares[].port", text: shareOf, b: "80", ends: []string{"1", "65535"}, bad: []string{"0", "65536"}},
+	{key: "scheme.shares[].qp", text: shareOf, b: "7", ends: []string{"1", "16777215"}, bad: []string{"0", "16777216"}},
+	{
+		key: "scheme.shares[].weight", text: "scheme: {name: af-qcn, shares: [{cap: 1Gbps, KEY}]}", usual: "1",
+		b: "2.5", ends: []string{"0.000001", "1000000"}, bad: []string{"0", "-1", "1000001"},
+	},
+	{key: "scheme.shares[].cap", text: shareOf, b: "1Gbps", bad: []string{"0bps", "-1bps"}},
 	{key: "scheme.priorities[]", b: "[0, 3]", ends: []string{"[7]"}, bad: []string{"[8]", "[-1]", "[3, 3]"}},
 	{
 		key: "pfc.priorities[]", usual: "[3]", b: "[4]", ends: []string{"[]", "[0, 7]"},

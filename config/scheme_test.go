@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"photon/marking"
@@ -99,6 +100,58 @@ func TestPrioritiesOfANICsScheme(t *testing.T) {
 		}
 		if got := [2]uint8{n.Config.Lossless, n.Config.Judged}; got != want {
 			t.Errorf("%q: PFC in %08b, the scheme in %08b", lines, got[0], got[1])
+		}
+	}
+}
+
+// Flows have what the file's first rule about them says: of two that send alike only the one that has more than its
+// share is notified, whichever that is.
+func TestSharesOfFlows(t *testing.T) {
+	const shares = "scheme: {name: af-qcn, params: {floor: yes}, shares: [" +
+		"{from: 10.0.0.1/32, protocol: udp, weight: 5}, {to: 10.0.0.9/32, qp: 7, weight: 3}, {from: 10.0.0.0/8, cap: 1Mbps, weight: 3}]}\n"
+	roce := func(from byte, qp byte) []byte {
+		b := make([]byte, 100)
+		b[12], b[14], b[17], b[22], b[23] = 8, 0x45, 86, 64, 17
+		copy(b[26:], []byte{10, 0, 0, from, 10, 0, 0, 9, qp, from, 0x12, 0xB7})
+		b[42+7] = qp
+		return b
+	}
+	for _, c := range []struct {
+		one, two []byte
+		notified [2]bool
+	}{
+		{roce(1, 8), roce(2, 7), [2]bool{false, true}}, // 5 to 3
+		{roce(2, 7), roce(1, 7), [2]bool{true, false}}, // 3 to 5
+		{roce(2, 7), roce(3, 7), [2]bool{false, false}},
+		{roce(3, 7), roce(3, 8), [2]bool{false, true}}, // which has a cap
+	} {
+		n, err := parse(t, twoPorts+shares).Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cp := n.Config.CP(marking.Place{Port: 1, Prio: 3, Rate: 10 * units.Gbps}).(marking.Sampler)
+		var notified [2]bool
+		for i := range units.Time(200_000) { // for 200 ms
+			p := &marking.Packet{}
+			p.Show(1000, 14, [][]byte{c.one, c.two}[i%2])
+			_, sampled := cp.Enqueue(i*units.Microsecond, marking.Queue{Bytes: 20 * units.KB}, p)
+			notified[i%2] = notified[i%2] || sampled && i > 50_000
+		}
+		if notified != c.notified {
+			t.Errorf("% x and % x: notified %v, not %v", c.one[26:50], c.two[26:50], notified, c.notified)
+		}
+	}
+	for file, want := range map[string]string{
+		"scheme: {name: dcqcn, shares: [{weight: 2}]}\n": ":4: shares: flows have weights and caps under af-qcn, " +
+			"and not under dcqcn",
+		"scheme:\n  name: af-qcn\n  shares: [{from: 10.0.0.1/32}]\n": ":6: share: a weight or a cap belongs here",
+	} {
+		c, err := ParseSwitch("x.yaml", []byte(twoPorts+file))
+		if err == nil {
+			err = c.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", file, err)
 		}
 	}
 }

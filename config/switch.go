@@ -103,8 +103,9 @@ type SwitchNode struct {
 	Links   []fabric.Link
 	Scheme  *scheme.Scheme
 	Params  []scheme.Setting // of the scheme, as they are in force
-	Line    units.Rate       // of the fastest port, for which they are meant
-	Workers []int            // of each port
+	Shares  []marking.ShareRule
+	Line    units.Rate // of the fastest port, for which they are meant
+	Workers []int      // of each port
 	// Headroom is what each port needs, by cause; the configuration may say otherwise.
 	Headroom []pfc.HeadroomParts
 	// PauseGap is how far apart polls may be so that each port's peer stays paused, and Response how far they are.
@@ -364,7 +365,17 @@ func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
 	if c.Scheme.Known != nil {
 		network = *c.Scheme.Known
 	}
+	rules, err := c.Scheme.shares()
+	if err != nil {
+		return err
+	}
+	if rules != nil {
+		network.Shares = marking.SharesOf(rules)
+	}
 	parts, recipe, err := c.Scheme.build(network)
+	if err == nil && rules != nil && !recipe.Shares {
+		return FailIn([]any{c.Scheme.Shares}, "shares: flows have weights and caps under af-qcn, and not under %s", recipe.Name)
+	}
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.Line == 0 { // the usual scheme does not go with the rate
@@ -372,7 +383,7 @@ func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
 		}
 		return err
 	}
-	n.Scheme, n.Line = recipe, network.Line
+	n.Scheme, n.Line, n.Shares = recipe, network.Line, rules
 	if n.Params, err = recipe.Settings(network, c.Scheme.overrides()); err != nil {
 		return err
 	}
@@ -456,6 +467,9 @@ func Base(first dpdk.Device) wire.MAC { return portMAC(first, 0) }
 func (n *SwitchNode) Describe() []string {
 	s := &n.Config
 	lines := []string{fmt.Sprintf("scheme %s: %s", n.Scheme.Name, n.Scheme.Summary)}
+	if n.Shares != nil {
+		lines = append(lines, fmt.Sprintf("shares of flows: %d rules, the first that matches counts", len(n.Shares)))
+	}
 	if s.Judged != 0 {
 		lines = append(lines, fmt.Sprintf("the scheme's priorities: %s", bitsOf(s.Judged)))
 	}

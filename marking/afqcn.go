@@ -38,16 +38,8 @@ func (p AFQCNParams) Validate() error {
 	return p.QCNParams.Validate()
 }
 
-// Share is what AF-QCN grants a class of flows.
-type Share struct {
-	Weight float64    // 1 for a class of which nothing is said
-	Max    units.Rate // never more than this; 0: no cap
-}
-
 // NewAFQCN returns QCN's congestion point with AF-QCN's fairness controller.
-// shares gives what a flow, by its hash, is entitled to; it is asked when a flow
-// is first seen and then once per interval.
-func NewAFQCN(p AFQCNParams, seed uint64, shares func(hash uint32) Share) *QCN {
+func NewAFQCN(p AFQCNParams, seed uint64, shares Shares) *QCN {
 	q := NewQCN(p.QCNParams, seed)
 	q.fair = fairness{
 		ends: p.Interval, guesses: new([guesses]guess), params: p, shares: shares, table: flowtable.New(p.Classes, spread),
@@ -66,7 +58,7 @@ type fairness struct {
 	ends    units.Time // of the current interval
 	guesses *[guesses]guess
 	params  AFQCNParams
-	shares  func(hash uint32) Share
+	shares  Shares
 	table   *flowtable.Table[uint32]
 	classes []class // by slot, as far as there ever was one
 	order   []int   // scratch for the max-min allocation
@@ -101,7 +93,7 @@ func (f *fairness) count(now units.Time, p *Packet) {
 	g := &f.guesses[hash%guesses]
 	if g.hash != hash || g.class == 0 {
 		f.settle(g)
-		g.hash, g.class = hash, int32(f.find(hash)+1) // no class if the table is full
+		g.hash, g.class = hash, int32(f.find(hash, p)+1) // no class if the table is full
 	}
 	g.arrived += units.Size(p.Size)
 }
@@ -115,11 +107,12 @@ func (f *fairness) settle(g *guess) {
 }
 
 // find returns the class of a flow, or None if the table is full.
-func (f *fairness) find(hash uint32) int {
+func (f *fairness) find(hash uint32, p *Packet) int {
 	i, fresh := f.table.Insert(hash, 0)
 	if fresh {
 		f.classes = f.classes[:max(i+1, len(f.classes))]
-		f.classes[i] = class{share: f.shares(hash), inUse: true}
+		share, _ := f.shares(hash, p)
+		f.classes[i] = class{share: share, inUse: true}
 	}
 	return i
 }
@@ -154,7 +147,9 @@ func (f *fairness) endInterval() {
 			f.table.Delete(i)
 			continue
 		}
-		c.share = f.shares(f.table.Key(i))
+		if share, changed := f.shares(f.table.Key(i), nil); changed {
+			c.share = share
+		}
 		if c.estimate > float64(f.params.Active) {
 			c.active = true
 			active = append(active, i)

@@ -207,7 +207,7 @@ func TestAFQCNAgainstSlowTwin(t *testing.T) {
 			redraw(n * apart)
 		}
 		s := &slowAF{p: p, shares: shares, classes: map[uint32]*slowClass{}}
-		c := NewAFQCN(p, 1, func(hash uint32) Share { return shares[hash] })
+		c := NewAFQCN(p, 1, func(hash uint32, _ *Packet) (Share, bool) { return shares[hash], true })
 		now := units.Time(0)
 		step := evenly(0, int64(p.Interval)).Draw(t, "step")
 		for range evenly(1, 100).Draw(t, "frames") {
@@ -263,7 +263,7 @@ var hotAF = AFQCNParams{
 
 // settled returns a congestion point that saw each class send so many bytes in
 // every interval, for so long that the estimates stand still.
-func settled(p AFQCNParams, share func(uint32) Share, sends ...int) (c *QCN, now units.Time) {
+func settled(p AFQCNParams, share Shares, sends ...int) (c *QCN, now units.Time) {
 	c = NewAFQCN(p, 1, share)
 	for range 400 {
 		for hash, n := range sends {
@@ -274,14 +274,17 @@ func settled(p AFQCNParams, share func(uint32) Share, sends ...int) (c *QCN, now
 	return c, now
 }
 
+// always is the shares of flows by their hashes, whatever else is known of them.
+func always(share func(hash uint32) Share) Shares {
+	return func(hash uint32, _ *Packet) (Share, bool) { return share(hash), true }
+}
+
 // ofFlow is a packet of a flow with such a hash.
 func ofFlow(size int, hash uint32) *Packet { return &Packet{Size: size, hash: hash, known: true} }
 
-func equal(uint32) Share { return Share{Weight: 1} }
-
 // An estimate is an average with weight beta for the newest interval.
 func TestAFQCNEstimate(t *testing.T) {
-	c := NewAFQCN(hotAF, 1, equal)
+	c := NewAFQCN(hotAF, 1, Equal)
 	want := 0.0
 	for i, n := range []int{80_000, 80_000, 0, 160_000} {
 		now := units.Time(i) * units.Millisecond
@@ -298,23 +301,23 @@ func TestAFQCNEstimate(t *testing.T) {
 func TestAFQCNFeedback(t *testing.T) {
 	for _, c := range []struct {
 		sends  []int
-		share  func(uint32) Share
+		share  Shares
 		queue  units.Size // -Fb of QCN is 3 queue - 26 000, since all samples before saw an empty one
 		want   uint8      // of the first class
 		reason string
 	}{
-		{[]int{100_000, 100_000}, equal, 0, 0, "equal"},
-		{[]int{200_000, 100_000}, equal, 0, 2, "D = 1/4, FbAF = 16"},
-		{[]int{300_000, 100_000}, equal, 0, 3, "D = 1/3, FbAF = 21, 2.6"},
-		{[]int{500_000, 300_000}, equal, 0, 2, "D = 1/5, FbAF = 12, 1.5"},
-		{[]int{400_000, 300_000}, equal, 0, 1, "D = 1/8, FbAF = 8"},
-		{[]int{100_000, 300_000}, equal, 0, 0, "below its share"},
-		{[]int{300_000, 100_000}, equal, 52_000, 58, "63 and 21 are 57.75"},
-		{[]int{100_000, 300_000}, equal, 52_000, 55, "63 and 0 are 55.1"},
-		{[]int{300_000, 100_000}, func(h uint32) Share { return Share{Weight: 3 - 2*float64(h)} }, 0, 0, "3 to 1 is its due"},
-		{[]int{200_000, 100_000}, func(uint32) Share { return Share{1, 400 * units.Mbps} }, 0, 6, "cap 50 KB: D = 3/4, FbAF = 48"},
-		{[]int{400_000, 19_000}, equal, 0, 0, "the other one is not active: all is its own"},
-		{[]int{19_000, 400_000}, equal, 0, 0, "not active itself"},
+		{[]int{100_000, 100_000}, Equal, 0, 0, "equal"},
+		{[]int{200_000, 100_000}, Equal, 0, 2, "D = 1/4, FbAF = 16"},
+		{[]int{300_000, 100_000}, Equal, 0, 3, "D = 1/3, FbAF = 21, 2.6"},
+		{[]int{500_000, 300_000}, Equal, 0, 2, "D = 1/5, FbAF = 12, 1.5"},
+		{[]int{400_000, 300_000}, Equal, 0, 1, "D = 1/8, FbAF = 8"},
+		{[]int{100_000, 300_000}, Equal, 0, 0, "below its share"},
+		{[]int{300_000, 100_000}, Equal, 52_000, 58, "63 and 21 are 57.75"},
+		{[]int{100_000, 300_000}, Equal, 52_000, 55, "63 and 0 are 55.1"},
+		{[]int{300_000, 100_000}, always(func(h uint32) Share { return Share{Weight: 3 - 2*float64(h)} }), 0, 0, "3 to 1 is its due"},
+		{[]int{200_000, 100_000}, always(func(uint32) Share { return Share{1, 400 * units.Mbps} }), 0, 6, "cap 50 KB: D = 3/4, FbAF = 48"},
+		{[]int{400_000, 19_000}, Equal, 0, 0, "the other one is not active: all is its own"},
+		{[]int{19_000, 400_000}, Equal, 0, 0, "not active itself"},
 	} {
 		p, now := settled(hotAF, c.share, c.sends...)
 		s, ok := p.Enqueue(now, queued(c.queue), ofFlow(1_000_000, 0))
@@ -340,7 +343,7 @@ func TestAFQCNSigned(t *testing.T) {
 		{10_000, 5}, // 1 and 32 are 4.9
 		{52_000, 59},
 	} {
-		cp, now := settled(p, func(h uint32) Share { return Share{Weight: 1 + 4*float64(h)} }, 300_000, 600_000) // D = 1/2, FbAF = 32
+		cp, now := settled(p, always(func(h uint32) Share { return Share{Weight: 1 + 4*float64(h)} }), 300_000, 600_000) // D = 1/2, FbAF = 32
 		if s, ok := cp.Enqueue(now, queued(c.queue), &Packet{Size: 1_000_000}); s.QntzFb != c.want || ok != (c.want > 0) {
 			t.Errorf("queue %d: %d, want %d", c.queue, s.QntzFb, c.want)
 		}
@@ -351,7 +354,7 @@ func TestAFQCNSigned(t *testing.T) {
 func TestAFQCNFullTable(t *testing.T) {
 	p := hotAF
 	p.Classes = 1
-	c, now := settled(p, func(uint32) Share { return Share{1, 8 * units.Mbps} }, 100_000, 100_000)
+	c, now := settled(p, always(func(uint32) Share { return Share{1, 8 * units.Mbps} }), 100_000, 100_000)
 	if s, _ := c.Enqueue(now, queued(52_000), ofFlow(1_000_000, 1)); s.QntzFb != 55 { // 7/8 of 63
 		t.Errorf("QntzFb %d", s.QntzFb)
 	}
@@ -363,7 +366,7 @@ func TestAFQCNFullTable(t *testing.T) {
 // A cap of less than a byte in an interval is a cap still: D is 1, and FbAF
 // has six bits only.
 func TestAFQCNSmallestCap(t *testing.T) {
-	c, now := settled(hotAF, func(uint32) Share { return Share{1, 1 * units.Kbps} }, 100_000)
+	c, now := settled(hotAF, always(func(uint32) Share { return Share{1, 1 * units.Kbps} }), 100_000)
 	if s, _ := c.Enqueue(now, queued(0), &Packet{Size: 1_000_000}); s.QntzFb != 8 {
 		t.Errorf("QntzFb %d, want an eighth of 63", s.QntzFb)
 	}

@@ -10,6 +10,7 @@
 //	              those that mark: DCQCN's, PCN's, TCD's around another, InfiniBand's
 //	qcn.go, afqcn.go, pacc.go
 //	              those that notify senders themselves; AF-QCN's is QCN's with fairness
+//	shares.go     what AF-QCN grants flows
 //	telemetry.go  HPCC's and PowerTCP's, which writes into frames
 //	none.go       one that does nothing
 //	wred.go       RED on a lossy queue, where it also drops

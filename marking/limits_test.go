@@ -109,7 +109,9 @@ func TestCongestionPointsAllocateNothing(t *testing.T) {
 	}
 	p := hotAF
 	p.Classes = flows
-	shares := func(h uint32) Share { return Share{Weight: float64(1 + h), Max: 5 * units.Gbps} }
+	shares := func(h uint32, _ *Packet) (Share, bool) {
+		return Share{Weight: float64(1 + h), Max: 5 * units.Gbps}, true
+	}
 	telemetry := make(wire.INT, wire.INTLen)
 	points := []CP{
 		NewQCN(hotAF.QCNParams, 1), NewAFQCN(p, 1, shares), NewPACC(paper25(flows)), NewTCD(stepTCD(40*us), 1), NewIB(IBParams{Weight: 15, Reference: 1000}), Telemetry{Link: 10 * units.Gbps},

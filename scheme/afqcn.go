@@ -21,6 +21,7 @@ func init() {
 		CP:      "QCN's sampling; Fb = (1-alpha) FbQCN + alpha FbAF, shares by weighted max-min of what arrives",
 		NP:      "sends nothing: the switch notifies",
 		RP:      "QCN's",
+		Shares:  true,
 	})
 }
 
@@ -45,7 +46,7 @@ func (s *afqcn) build(n Network) (Parts, error) {
 	s.fair.QCNParams = s.cp
 	shares := n.Shares
 	if shares == nil {
-		shares = func(uint32) marking.Share { return marking.Share{Weight: 1} }
+		shares = marking.Equal
 	}
 	parts, err := s.qcn.build(n)
 	parts.CP = func(q marking.Place) marking.CP { return marking.NewAFQCN(s.fair, n.seedOf(q), shares) }

@@ -27,6 +27,7 @@ type Scheme struct {
 	NP      string // what the receiver does
 	RP      string // what the sender does
 	Silent  bool   // no reaction point is ever notified: it goes by acknowledgements, or by nothing
+	Shares  bool   // flows may have weights and caps (Network.Shares)
 
 	// register sets these.
 	Params []Param
@@ -56,9 +57,8 @@ type Network struct {
 
 	LongFlows int // that share a bottleneck, where an experiment fixes them; 0: unknown
 	Seed      uint64
-	Clock     units.Time // of the host is so much ahead of the world's: no two hosts' clocks need tick together
-	// Shares is what a flow, by its hash, is entitled to; nil: all the same.
-	Shares func(hash uint32) marking.Share
+	Clock     units.Time     // of the host is so much ahead of the world's: no two hosts' clocks need tick together
+	Shares    marking.Shares // nil: all flows are entitled to the same
 }
 
 // seedOf gives each congestion point of a switch its own random sequence.

@@ -112,11 +112,13 @@ func startEAL(o Options) error {
 	name := C.CString("photon")
 	defer C.free(unsafe.Pointer(name))
 	room := C.uint16_t(o.FrameSize + C.RTE_PKTMBUF_HEADROOM)
-	most, next := o.Frames, (**C.uint8_t)(nil)
+	frames, most := C.uint(o.Frames), o.Frames
 	if o.grows() {
-		most, next = o.Most, &eal.next
+		most = o.Most
+		eal.pool = C.ph_pool(name, frames, C.uint(most), room, 0, &eal.next) // of the field alone, says cgo
+	} else {
+		eal.pool = C.ph_pool(name, frames, frames, room, flag(o.Hugepages), nil)
 	}
-	eal.pool = C.ph_pool(name, C.uint(o.Frames), C.uint(most), room, flag(o.Hugepages), next)
 	if eal.pool == nil {
 		return fmt.Errorf("no memory for %d frame buffers of %d bytes: %s (fewer frames, or more memory by the EAL argument -m)", o.Frames, o.FrameSize, rteError())
 	}

@@ -205,11 +205,11 @@ func clock(seed uint64, node int) units.Time {
 
 // share is the weight and cap of a flow. A switch treats frames in the opposite
 // direction, or of unknown flows, like those of any other flow.
-func (n *Network) share(hash uint32) marking.Share {
+func (n *Network) share(hash uint32, _ *marking.Packet) (s marking.Share, changed bool) {
 	if s, ok := n.shares[hash]; ok {
-		return s
+		return s, true
 	}
-	return marking.Share{Weight: 1}
+	return marking.Share{Weight: 1}, true
 }
 
 // Recorded is a network whose counters the caller fills in from a recording.
