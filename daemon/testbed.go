@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"sync"
 
 	"photon/agent"
@@ -15,6 +16,7 @@ import (
 	"photon/telemetry"
 	"photon/telemetry/node"
 	"photon/units"
+	"photon/wire"
 )
 
 // testbedNode is what a daemon does as a node of a testbed.
@@ -149,6 +151,9 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 		for _, prio := range s.Priorities {
 			chosen.Priorities = append(chosen.Priorities, config.Set(prio))
 		}
+		for i := range s.Shares {
+			chosen.Shares = append(chosen.Shares, shareOf(&s.Shares[i]))
+		}
 	}
 	if n := s.Network; n != nil {
 		if n.Line <= 0 || min(n.RTT, n.PathRTT) < 0 || n.Packet < 0 || min(n.Hops, n.LongFlows) < 0 {
@@ -191,6 +196,19 @@ func (t *testbedNode) SetScheme(s node.Scheme) error {
 		}
 	})
 	return err
+}
+
+// shareOf is what a testbed says of a flow, as files say it.
+func shareOf(s *node.Share) (x config.Share) {
+	one := func(ip wire.IP) config.Value[config.Prefix] {
+		a := ip.Addr()
+		return config.Set(config.Prefix{Prefix: netip.PrefixFrom(a, a.BitLen())})
+	}
+	x.From, x.To, x.QP, x.Weight = one(s.From), one(s.To), config.Set(int(s.QP)), config.Set(s.Weight)
+	if s.Cap > 0 {
+		x.Cap = config.Set(s.Cap)
+	}
+	return x
 }
 
 // networkOf is what a testbed says of its network, as recipes take it.

@@ -3,12 +3,15 @@ package daemon
 import (
 	"fmt"
 	"math"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
 	"photon/agent"
 	"photon/cnp"
 	"photon/fabric"
+	"photon/marking"
 	"photon/pfc"
 	"photon/telemetry/node"
 	"photon/units"
@@ -214,5 +217,38 @@ func TestSchemeForATestbedsNetwork(t *testing.T) {
 	slow.Line = 50 * units.Mbps // less than DCQCN's least rate, which is for the hosts' lines
 	if err := sw.SetScheme(node.Scheme{Name: "dcqcn", Network: &slow}); err == nil {
 		t.Error("a switch goes by its fastest port, where the hosts are slower")
+	}
+}
+
+// A switch takes what a testbed says of priorities and flows with the scheme, and forgets it with the next.
+func TestSchemeOfATestbed(t *testing.T) {
+	n, _ := bed(t)
+	shares := []node.Share{
+		{From: wire.IPv4(10, 0, 0, 1), To: wire.IPv4(10, 0, 0, 9), QP: 7, Weight: 2.5},
+		{From: wire.IPv4(10, 0, 0, 2), To: wire.IPv4(10, 0, 0, 9), QP: 1<<24 - 1, Weight: 1, Cap: units.Mbps},
+	}
+	if err := n.SetScheme(node.Scheme{Name: "af-qcn", Priorities: []int{0, 3}, Shares: shares}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := n.d.loaded.conf.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := func(last byte) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, last}), 32) }
+	want := []marking.ShareRule{
+		{From: one(1), To: one(9), QP: 7, Share: marking.Share{Weight: 2.5}},
+		{From: one(2), To: one(9), QP: 1<<24 - 1, Share: marking.Share{Weight: 1, Max: units.Mbps}},
+	}
+	if !slices.Equal(now.Shares, want) || n.d.sw.Buffer().Judged != 1<<0|1<<3 {
+		t.Errorf("%+v, not %+v; the scheme is in %08b", now.Shares, want, n.d.sw.Buffer().Judged)
+	}
+	if err := n.SetScheme(node.Scheme{Name: "pcn"}); err != nil {
+		t.Fatal(err)
+	}
+	if now, err = n.d.loaded.conf.Resolve(nil); err != nil || now.Shares != nil || n.d.sw.Buffer().Judged != 1<<3 {
+		t.Errorf("%v, %+v; the scheme is in %08b", err, now.Shares, n.d.sw.Buffer().Judged)
+	}
+	if err := n.SetScheme(node.Scheme{Name: "pcn", Shares: shares}); err == nil {
+		t.Error("pcn has shares")
 	}
 }

@@ -328,3 +328,58 @@ func TestHostsBehindRouters(t *testing.T) {
 		}
 	}
 }
+
+// Under a scheme that knows of shares, switches are told the weights and caps of flows, by addresses and by the queue
+// pairs that agents then get for them; under others nobody is told.
+func TestSharesOfATestbed(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(
+		`from: "H0,H1", to: H2}`, `from: "H0,H1", to: H2, weight: 4}`,
+		"size: 50KB, start: 3ms}", "size: 50KB, start: 3ms}\n  - {name: capped, from: H1, to: H2, cap: 5Mbps}",
+		"[none]", "[af-qcn, none]",
+	).Replace(twoIntoOne)
+	e, err := experiment.Parse("two.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, use := range e.Schemes {
+		b := &bed{}
+		r, err := Start(context.Background(), e, b, use, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(context.Background(), func(float64) {}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[node.Share]bool{} // of the flows that agents were asked for
+		for _, host := range []string{"H0", "H1"} {
+			for i, f := range b.nodes[host].ordered.Flows {
+				share := node.Share{From: b.nodes[host].info.IP, To: f.To, QP: f.QP, Weight: 4}
+				switch {
+				case i == 1 && host == "H0": // the short one is as all others
+					continue
+				case i == 1:
+					share.Weight, share.Cap = 1, 5*units.Mbps
+				}
+				want[share] = true
+			}
+		}
+		got := b.nodes["S0"].scheme.Shares
+		if use.Name.V == "none" {
+			want = nil
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %+v, not %+v", use.Name.V, got, want)
+		}
+		for _, s := range got {
+			if !want[s] {
+				t.Errorf("%s: nobody has the share %+v", use.Name.V, s)
+			}
+		}
+		for _, host := range []string{"H0", "H1", "H2"} {
+			if s := b.nodes[host].scheme; s.Shares != nil {
+				t.Errorf("%s: %s is told of %+v", use.Name.V, host, s.Shares)
+			}
+		}
+	}
+}

@@ -282,11 +282,18 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 				if len(ports) == 0 {
 					continue
 				}
+				name, want := b.plan.Nodes[to].Name, b.names(n, ports)
 				at, there := whereIs(&b.nodes[to].Info, where)
-				if want := b.names(n, ports); !there {
-					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, b.plan.Nodes[to].Name)
-				} else if sorted(at) != want {
-					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?", n.Name, b.plan.Nodes[to].Name, at, want)
+				switch {
+				case !there:
+					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, name)
+				case sorted(at) == want:
+				case len(ports) > 1:
+					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind each of %s "+
+						"(`forwarding: {static: [{mac: %v, ports: [...]}]}`)", n.Name, name, at, want, b.nodes[to].Info.MAC)
+				default:
+					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?",
+						n.Name, name, at, want)
 				}
 			}
 			if missing == "" {
@@ -385,6 +392,9 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 		return err
 	}
 	b.begin = nodecontrol.Now() + units.FromDuration(startLead+time.Duration(len(b.nodes))*startLeadPerNode+startLeadFactor*time.Since(asked))
+	if err := b.setShares(ctx); err != nil {
+		return err
+	}
 	b.first = make([]uint64, len(b.nodes))
 	received := map[int][]node.PeerFlow{}
 	for i, n := range b.nodes {
@@ -447,6 +457,30 @@ func (b *Run) Run(ctx context.Context, progress func(float64)) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// setShares tells switches what flows are entitled to, if the scheme knows of that, once their queue pairs are known.
+func (b *Run) setShares(ctx context.Context) error {
+	var shares []node.Share
+	for k := range b.flows {
+		if f := &b.flows[k]; f.Weight != 1 || f.Cap != 0 {
+			shares = append(shares, node.Share{
+				From: b.nodes[f.From].Info.IP, To: b.nodes[f.To].Info.IP, QP: b.queuePair(k), Weight: f.Weight, Cap: f.Cap,
+			})
+		}
+	}
+	for _, n := range b.nodes {
+		recipe, err := scheme.Get(n.Scheme.Name)
+		if err != nil || !recipe.Shares || !n.Switch || shares == nil {
+			continue // of another scheme no switch knows it, in virtual time neither
+		}
+		s := n.Scheme
+		s.Shares = shares
+		if err := n.SetScheme(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
 		}
 	}
 	return nil

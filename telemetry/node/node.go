@@ -78,8 +78,19 @@ type Scheme struct {
 	Params map[string]string `json:"params"`
 	// Priorities, of switches, are those that have it; nil: the lossless ones.
 	Priorities []int `json:"priorities,omitempty"`
+	// Shares, of switches, say what flows are entitled to; others have weight 1.
+	Shares []Share `json:"shares,omitempty"`
 
 	Network *Network `json:"network,omitempty"` // nil: nothing is known of it but the node's own links
+}
+
+// Share is what a flow is entitled to under a scheme that knows of shares (marking.Share).
+type Share struct {
+	From   wire.IP    `json:"from"`
+	To     wire.IP    `json:"to"`
+	QP     uint32     `json:"qp"`
+	Weight float64    `json:"weight"`
+	Cap    units.Rate `json:"cap,omitempty"` // 0: none
 }
 
 // Network is what the scheme may know of the experiment's network, as in virtual time (scheme.Network, which says
