@@ -3,12 +3,8 @@ package remote
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"net/netip"
-	"slices"
-	"strings"
 	"time"
 
 	"photon/lab/build"
@@ -18,7 +14,6 @@ import (
 	"photon/scheme"
 	"photon/telemetry/node"
 	"photon/units"
-	"photon/wire"
 )
 
 // Start starts or reaches every node of an experiment, and sets its scheme. Stop disconnects from them.
@@ -147,107 +142,6 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 	return b.awaitLearning(ctx)
 }
 
-// noteAcks remarks that an agent that ran already has its packets acknowledged more often than the experiment's hosts.
-func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n *nodecontrol.Running) error {
-	if len(b.sends[i]) == 0 || n.Info.AckEvery == ackEvery(&b.e.Parameters) {
-		return nil
-	}
-	parts, err := use.Build(known)
-	if err == nil && !parts.Carry.Ack {
-		b.notes = append(b.notes, fmt.Sprintf("%s: one packet in %d asks for an acknowledgement, "+
-			"in the experiment the last of a flow alone (`ack_every: 0`)", n.Name, n.Info.AckEvery))
-	}
-	return err
-}
-
-// noteTimes remarks which times of an agent that ran already are not those of the experiment's hosts. An agent always
-// has a timeout; one that says nothing of it is of an older photon.
-func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
-	p, info := &b.e.Parameters, &n.Info
-	if !b.plan.Nodes[i].Host || info.AckTimeout == 0 {
-		return
-	}
-	for _, t := range []struct {
-		name     string
-		is, want units.Time
-		matters  bool
-	}{
-		{"ack_timeout", info.AckTimeout, p.Patience(), len(b.sends[i]) > 0},
-		{"np_delay", info.NPDelay, p.NPDelay.Value.V, true},
-		{"pause_delay", info.PauseDelay, p.PauseDelay.Value.V, true},
-	} {
-		if t.matters && t.is != t.want {
-			b.notes = append(b.notes,
-				fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
-		}
-	}
-}
-
-// noteLossy remarks what becomes of acknowledgements and CNPs otherwise than in the experiment: their priorities at
-// agents that ran already, and what switches hold of lossy priorities. A node that says nothing of it is of an older
-// photon.
-func (b *Run) noteLossy(i int, n *nodecontrol.Running) {
-	p, info := &b.e.Parameters, &n.Info
-	remark := func(what string, is, want any) {
-		if is != want {
-			b.notes = append(b.notes, fmt.Sprintf("%s: %s %v, the experiment's %v", n.Name, what, is, want))
-		}
-	}
-	cnp := build.CNPDSCP >> 3
-	if are := info.Priorities; are != nil {
-		remark("the priority of its acknowledgements is", are.Ack, p.AckPriority.Value.Or(cnp))
-		remark("the priority of its CNPs is", are.CNP, cnp)
-	}
-	if info.LossyQueue == 0 {
-		return
-	}
-	remark("a queue of a lossy priority holds", info.LossyQueue, p.LossyQueue.Value.Or(units.MB))
-	for _, port := range n.Port {
-		if port < len(info.LossyIngress) {
-			what := fmt.Sprintf("the limit of lossy frames that came through %s is", info.Ports[port])
-			remark(what, limitText(info.LossyIngress[port]), limitText(p.LossyIngress.Value.V))
-		}
-	}
-}
-
-// noteShared remarks that other limits of a switch by what is free of its buffer are not the experiment's.
-func (b *Run) noteShared(i int, n *nodecontrol.Running) {
-	p, info := &b.e.Parameters, &n.Info
-	remark := func(format string, is, want any) {
-		b.notes = append(b.notes, fmt.Sprintf("%s: "+format, n.Name, is, want))
-	}
-	if b.plan.Nodes[i].Host {
-		return
-	}
-	if want := p.LossyAlpha.Value.V; info.LossyAlpha != want {
-		remark("its lossy_alpha is %v, the experiment's %v", info.LossyAlpha, want)
-	}
-	if want := b.shared(i); info.Shared != want && (p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0) {
-		remark("%v of its buffer are shared, by which alpha goes, in the experiment %v", info.Shared, want)
-	}
-}
-
-// noteRecovery remarks that an agent repeats what is lost otherwise than the experiment's hosts.
-func (b *Run) noteRecovery(i int, known scheme.Network, n *nodecontrol.Running) {
-	want := ""
-	if r := b.e.Parameters.Repeats(known); r != nil {
-		want = r.String()
-	}
-	if is := n.Info.Selective; b.plan.Nodes[i].Host && is != want {
-		again := func(text string) string { return cmp.Or(text, "all from the first that is missing on") }
-		b.notes = append(b.notes, fmt.Sprintf("%s: it sends packets again so: %s; the experiment's hosts so: %s",
-			n.Name, again(is), again(want)))
-	}
-}
-
-// limitText is a limit; 0: there is none.
-func limitText(limit units.Size) string {
-	if limit == 0 {
-		return "none"
-	}
-	return limit.String()
-}
-
 // schemeIn resolves a scheme's parameters for a network, and says what recipes may know of it besides.
 func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, err error) {
 	recipe, err := scheme.Get(use.Name.V)
@@ -266,87 +160,6 @@ func schemeIn(use experiment.SchemeUse, known scheme.Network) (s node.Scheme, er
 		s.Params[x.Name] = x.Value
 	}
 	return s, nil
-}
-
-// awaitLearning waits until every switch has learned every host's port.
-func (b *Run) awaitLearning(ctx context.Context) error {
-	for i, n := range b.nodes {
-		for deadline := time.Now().Add(20 * time.Second); !b.plan.Nodes[i].Host; {
-			where, err := n.HostPorts(ctx)
-			if err != nil {
-				return fmt.Errorf("%s: %w", n.Name, err)
-			}
-			missing := ""
-			for _, to := range b.plan.Endpoints() {
-				ports := b.routes.Ports(i, to)
-				if len(ports) == 0 {
-					continue
-				}
-				name, want := b.plan.Nodes[to].Name, b.names(n, ports)
-				at, there := whereIs(&b.nodes[to].Info, where)
-				switch {
-				case !there:
-					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, name)
-				case sorted(at) == want:
-				case len(ports) > 1:
-					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind each of %s "+
-						"(`forwarding: {static: [{mac: %v, ports: [...]}]}`)", n.Name, name, at, want, b.nodes[to].Info.MAC)
-				default:
-					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?",
-						n.Name, name, at, want)
-				}
-			}
-			if missing == "" {
-				break
-			}
-			if time.Now().After(deadline) {
-				return errors.New(missing)
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-	}
-	return nil
-}
-
-// nextHop is the Ethernet address to which an agent sends what is for another: that agent's, or its router's.
-func nextHop(from, to *node.Info) wire.MAC {
-	if g := from.Gateway; g != nil && !g.Network.Contains(to.IP.Addr()) {
-		return g.MAC
-	}
-	return to.MAC
-}
-
-// whereIs are the ports of a switch behind which a host is, by its Ethernet address, or else by the longest prefix.
-func whereIs(host *node.Info, where map[string]string) (ports string, there bool) {
-	if ports, there = where[host.MAC.String()]; there {
-		return ports, true
-	}
-	longest := -1
-	for key, behind := range where {
-		p, err := netip.ParsePrefix(key)
-		if err == nil && p.Contains(host.IP.Addr()) && p.Bits() > longest {
-			longest, ports = p.Bits(), behind
-		}
-	}
-	return ports, longest >= 0
-}
-
-// names are ports of a node by the plan's, with commas between, in the order of their names.
-func (b *Run) names(n *nodecontrol.Running, ports []uint16) string {
-	var names []string
-	for _, port := range ports {
-		names = append(names, n.Info.Ports[n.Port[port]])
-	}
-	return sorted(strings.Join(names, ","))
-}
-
-// sorted are names with commas between, in order.
-func sorted(names string) string {
-	return strings.Join(slices.Sorted(strings.SplitSeq(names, ",")), ",")
 }
 
 // startLead is the time from the first node's request until flows start. Each node gets two requests, which take their time:
@@ -467,8 +280,9 @@ func (b *Run) setShares(ctx context.Context) error {
 	var shares []node.Share
 	for k := range b.flows {
 		if f := &b.flows[k]; f.Weight != 1 || f.Cap != 0 {
+			from, to := &b.nodes[f.From].Info, &b.nodes[f.To].Info
 			shares = append(shares, node.Share{
-				From: b.nodes[f.From].Info.IP, To: b.nodes[f.To].Info.IP, QP: b.queuePair(k), Weight: f.Weight, Cap: f.Cap,
+				From: from.IP, To: to.IP, QP: b.queuePair(k), Weight: f.Weight, Cap: f.Cap,
 			})
 		}
 	}
