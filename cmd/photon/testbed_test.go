@@ -64,6 +64,18 @@ func star(t *testing.T) (sw *testnet.Namespace, hosts [3]*testnet.Namespace) {
 	return sw, hosts
 }
 
+// devicesOf is a testbed of these, whose nodes it starts.
+func devicesOf(sw *testnet.Namespace, hosts [3]*testnet.Namespace) string {
+	text := fmt.Sprintf("response: 20ms\nnodes:\n  S0:\n    netns: %s\n    delay: true\n    links:\n", sw.Name)
+	for i := range hosts {
+		text += fmt.Sprintf("      H%d: \"net_af_packet%d,iface=sw%d\"\n", i, i, i)
+	}
+	for i, h := range hosts {
+		text += fmt.Sprintf("  H%d: {netns: %s, delay: true, port: \"net_af_packet0,iface=eth0\"}\n", i, h.Name)
+	}
+	return text
+}
+
 // testbedResult is what the test reads of result.json.
 type testbedResult struct {
 	World string
@@ -133,10 +145,7 @@ func onTestbed(t *testing.T, file string) {
 // and joined by veth cables.
 func TestTestbedOfDevices(t *testing.T) {
 	sw, hosts := star(t)
-	text := fmt.Sprintf("response: 20ms\nnodes:\n  S0:\n    netns: %s\n    delay: true\n    links: {H0: \"net_af_packet0,iface=sw0\", H1: \"net_af_packet1,iface=sw1\", H2: \"net_af_packet2,iface=sw2\"}\n", sw.Name)
-	for i, h := range hosts {
-		text += fmt.Sprintf("  H%d: {netns: %s, delay: true, port: \"net_af_packet0,iface=eth0\"}\n", i, h.Name)
-	}
+	text := devicesOf(sw, hosts)
 	file := filepath.Join(t.TempDir(), "testbed.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // asked late before all were asked early, so that what has left a node early has come to the next one late.
 type counted struct {
 	early, late []node.Info
-	moving      bool // frames of data went from node to node meanwhile
+	moving      bool // frames of lossless priorities went from node to node meanwhile
 }
 
 const (
@@ -25,7 +25,7 @@ const (
 	drainTime = 20 * time.Second
 )
 
-// settled waits until no frame of the data's priorities moves between the nodes, though not for ever: others may send
+// settled waits until no frame of a lossless priority moves between the nodes, though not for ever: others may send
 // over the same links. What is on its way when counters are read would look lost, or as if it came from nowhere.
 func (b *Run) settled(ctx context.Context) (c counted, err error) {
 	deadline := time.Now().Add(b.drainTime)
@@ -65,9 +65,9 @@ func (b *Run) ask(ctx context.Context) (all []node.Info, err error) {
 	return all, nil
 }
 
-// moved are all frames of the data's priorities that nodes have sent and taken at the experiment's ports.
+// moved are all frames of lossless priorities that nodes have sent and taken at the experiment's ports.
 func (b *Run) moved(all []node.Info) (frames []uint64) {
-	data := b.e.DataMask()
+	lossless := b.e.Parameters.LosslessMask()
 	for i, n := range b.nodes {
 		for _, port := range n.Port {
 			if port >= len(all[i].Stats.Ports) { // it was removed
@@ -75,7 +75,7 @@ func (b *Run) moved(all []node.Info) (frames []uint64) {
 			}
 			p := &all[i].Stats.Ports[port]
 			for prio := range pfc.Classes {
-				if data>>prio&1 != 0 {
+				if lossless>>prio&1 != 0 {
 					frames = append(frames, p.RxFrames[prio], p.TxFrames[prio])
 				}
 			}
