@@ -32,8 +32,8 @@ const (
 	wholeEpoch              // the last packet was taken
 )
 
-// retired are the last epochs of a pair before the present one, the newest first. Most pairs have had none: nil. A packet
-// may come so late that its pair has been used by as many flows since.
+// retired are the last epochs of a pair before the present one, the newest first. Most pairs have had none: nil. A
+// packet may come so late that its pair has been used by as many flows since.
 type retired struct{ epochs *[8]retiredEpoch }
 
 // retiredEpoch is an epoch after which another began.

@@ -63,7 +63,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A packet that is late is known although its pair has been used by eight flows since, and the flow before these is not.
+// A packet that is late is known although its pair has been used by eight flows since; one of the flow before these is
+// not.
 func TestVerdictsOfLatePackets(t *testing.T) {
 	var r responder
 	var old retired

@@ -92,7 +92,8 @@ func TestWhatIsInMemory(t *testing.T) {
 
 // A port more or less is another configuration: that which runs stays as it is, for a reload to be compared with.
 func TestTheRunningConfigurationStays(t *testing.T) {
-	c := parse(t, "rate: 1Gbps\nports: [{device: net_null0}, {device: net_null1}, {device: net_null2}, {device: net_null3}]\n"+
+	c := parse(t, "rate: 1Gbps\n"+
+		"ports: [{device: net_null0}, {device: net_null1}, {device: net_null2}, {device: net_null3}]\n"+
 		"vlans: [{id: 1, untagged: [0, 2], tagged: [3]}]\nforwarding: {static: [{mac: "+one+", port: 2}]}\n"+
 		"routes: [{prefix: 10.0.0.0/8, via: [{port: 3, vlan: 1, "+hopMAC+"}]}]\n")
 	c.Start(c.Options().Frames, 1)
@@ -123,7 +124,8 @@ func TestTheRunningConfigurationStays(t *testing.T) {
 			t.Errorf("the port added has %v, not %v; %v", n.Links[4].Rate, want, err)
 		}
 	}
-	if _, _, _, err := more.AssignPlaces(c, nil); err == nil || !strings.Contains(err.Error(), "net_null4: there is no place") {
+	_, _, _, err = more.AssignPlaces(c, nil)
+	if err == nil || !strings.Contains(err.Error(), "net_null4: there is no place") {
 		t.Errorf("a port without a place: %v", err)
 	}
 }

@@ -186,7 +186,8 @@ func (r *Remote) build(verb string, psn Value[int], c *Agent, p *agent.Pair) (re
 	size := r.Size.Or(all)
 	switch {
 	case !r.Address.IsSet() || !r.RKey.IsSet() || r.RKey.V >= 1<<32:
-		return remote, into, FailIn([]any{r.RKey, r, psn}, "%s: the peer has told an address, and an rkey of 32 bits (`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
+		return remote, into, FailIn([]any{r.RKey, r, psn}, "%s: the peer has told an address, and an rkey of 32 bits "+
+			"(`%s: {address: 0x7f0000000000, rkey: 0x1234}`)", verb, verb)
 	case size < p.Size:
 		return remote, into, FailIn([]any{r.Size, r}, "%s: size %v: a message of %v does not fit", verb, size, p.Size)
 	case r.Address.V+uint64(size) < r.Address.V:

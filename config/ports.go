@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"photon/dataplane"
 	"photon/pfc"
@@ -182,14 +184,5 @@ func describeOwn(s *dataplane.SwitchConfig) (lines []string) {
 
 // bitsOf are the numbers of a set in words.
 func bitsOf(set uint8) string {
-	text := ""
-	for prio := range pfc.Classes {
-		if set>>prio&1 != 0 {
-			text += fmt.Sprintf(" %d", prio)
-		}
-	}
-	if text == "" {
-		return "none"
-	}
-	return text[1:]
+	return cmp.Or(strings.Trim(fmt.Sprint(pfc.Priorities(set)), "[]"), "none")
 }

@@ -108,7 +108,8 @@ func TestPrioritiesOfANICsScheme(t *testing.T) {
 // share is notified, whichever that is.
 func TestSharesOfFlows(t *testing.T) {
 	const shares = "scheme: {name: af-qcn, params: {floor: yes}, shares: [" +
-		"{from: 10.0.0.1/32, protocol: udp, weight: 5}, {to: 10.0.0.9/32, qp: 7, weight: 3}, {from: 10.0.0.0/8, cap: 1Mbps, weight: 3}]}\n"
+		"{from: 10.0.0.1/32, protocol: udp, weight: 5}, {to: 10.0.0.9/32, qp: 7, weight: 3}, " +
+		"{from: 10.0.0.0/8, cap: 1Mbps, weight: 3}]}\n"
 	roce := func(from byte, qp byte) []byte {
 		b := make([]byte, 100)
 		b[12], b[14], b[17], b[22], b[23] = 8, 0x45, 86, 64, 17

@@ -265,7 +265,8 @@ func (c *Switch) resolveWith(devices []dpdk.Device, cell units.Size) (*SwitchNod
 // common works out what all ports of a switch share.
 func (c *Switch) common(s *dataplane.SwitchConfig, cell units.Size) (err error) {
 	*s = dataplane.SwitchConfig{
-		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V, MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V,
+		Cell: cell, Tail: c.LossyQueue.Or(defaultTail), Share: c.LossyAlpha.V,
+		MTU: c.MTU.Or(defaultMTU), Pause: c.PFC.Pause.V,
 		Classes: dataplane.DefaultClasses(),
 		History: dataplane.History{Pauses: c.History.Pauses.Or(defaultPauses), Events: c.History.Events.Or(defaultEvents)},
 		Learn:   c.Learning.Learn.Or(true), Age: c.Learning.Age.Or(300 * units.Second),
@@ -374,7 +375,8 @@ func (c *Switch) setScheme(n *SwitchNode, network scheme.Network) error {
 	}
 	parts, recipe, err := c.Scheme.build(network)
 	if err == nil && rules != nil && !recipe.Shares {
-		return FailIn([]any{c.Scheme.Shares}, "shares: flows have weights and caps under af-qcn, and not under %s", recipe.Name)
+		return FailIn([]any{c.Scheme.Shares}, "shares: flows have weights and caps under af-qcn, and not under %s",
+			recipe.Name)
 	}
 	if err != nil {
 		var e *Error

@@ -305,8 +305,8 @@ func (o *traffic) warnOfDoubles(now agent.Doubles) {
 			"network brings frames back: flows end at either of the two (said once)", c.MAC)
 	}
 	if now.IP > 0 && o.doubles.IP == 0 {
-		o.d.log.Warnf("another host has this agent's `ip:`, %v, at %v (this one is at %v): receivers take flows of both "+
-			"for those of one host, and flows to it end at either (said once)", c.IP, now.At, c.MAC)
+		o.d.log.Warnf("another host has this agent's `ip:`, %v, at %v (this one is at %v): receivers take flows of "+
+			"both for those of one host, and flows to it end at either (said once)", c.IP, now.At, c.MAC)
 	}
 	o.doubles = now
 }

@@ -275,7 +275,8 @@ func anyConfig(t *rapid.T) dataplane.SwitchConfig {
 	c.MTU = draw(t, "MTU", 1500, 1500, 500)
 	c.Lossless = draw[uint8](t, "lossless", 1<<3, 1<<3, 1<<3|1<<6, 0, 0xFF)
 	c.Cell = draw[units.Size](t, "cell", 0, 0, 200, 2048)
-	c.Trust = draw(t, "trust of all ports", dataplane.TrustDSCP, dataplane.TrustDSCP, dataplane.TrustPCP, dataplane.TrustNone)
+	const dscp = dataplane.TrustDSCP
+	c.Trust = draw(t, "trust of all ports", dscp, dscp, dataplane.TrustPCP, dataplane.TrustNone)
 	c.Default = draw[uint8](t, "default of all ports", 0, 0, 3)
 	c.Learn, c.Age = draw(t, "learn", true, true, true, false), draw(t, "age", 0, 300*units.Second, 2*units.Second)
 	c.NoUnknown = rapid.IntRange(0, 9).Draw(t, "no unknown") == 9

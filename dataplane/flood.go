@@ -25,9 +25,10 @@ type FloodLimit struct {
 
 // check says what is wrong with the limits of a port.
 func (l *FloodLimits) check(mtu int) error {
+	kinds := [...]string{"broadcast", "multicast", "unknown unicast"}
 	for i, one := range [...]FloodLimit{l.Broadcast, l.Multicast, l.Unknown} {
 		if err := one.check(mtu + wire.EthernetLen + wire.VLANLen); err != nil {
-			return fmt.Errorf("storm control of %s: %w", [...]string{"broadcast", "multicast", "unknown unicast"}[i], err)
+			return fmt.Errorf("storm control of %s: %w", kinds[i], err)
 		}
 	}
 	return nil

@@ -16,7 +16,8 @@ const (
 	refPieceMask   = fabric.PieceMask
 )
 
-// known finds the actions of frames, or of those before the first of which the cache does not know it, and counts these.
+// known finds the actions of frames, or of those before the first whose action the cache does not know, and counts
+// these.
 // It leaves the key of that one in m.
 func (s *Switch) known(p *switchPort, m *match, frames []fabric.Frame, acts []action) int {
 	c := &p.worker.cache

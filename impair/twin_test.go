@@ -97,7 +97,8 @@ func TestFramesAreAsInAList(t *testing.T) {
 			}
 			c := x.Stats(now).Ports[0].Impaired
 			if got := string(n.frames); got != want || c.DelayedNow != uint64(len(held)) {
-				t.Fatalf("after frame %d: %s and %d held back, not %s and %d", number, got, c.DelayedNow, want, len(held))
+				t.Fatalf("after frame %d: %s and %d held back, not %s and %d",
+					number, got, c.DelayedNow, want, len(held))
 			}
 			if c.Lost != lost || c.Duplicated != twice || c.Reordered != reordered || c.Delayed != delayed {
 				t.Fatalf("counted %+v", c)

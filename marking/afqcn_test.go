@@ -299,6 +299,8 @@ func TestAFQCNEstimate(t *testing.T) {
 
 // FbAF is 64 D rounded down; with no congestion it alone speaks, an eighth of it.
 func TestAFQCNFeedback(t *testing.T) {
+	threeToOne := always(func(h uint32) Share { return Share{Weight: 3 - 2*float64(h)} })
+	capped := always(func(uint32) Share { return Share{1, 400 * units.Mbps} })
 	for _, c := range []struct {
 		sends  []int
 		share  Shares
@@ -314,8 +316,8 @@ func TestAFQCNFeedback(t *testing.T) {
 		{[]int{100_000, 300_000}, Equal, 0, 0, "below its share"},
 		{[]int{300_000, 100_000}, Equal, 52_000, 58, "63 and 21 are 57.75"},
 		{[]int{100_000, 300_000}, Equal, 52_000, 55, "63 and 0 are 55.1"},
-		{[]int{300_000, 100_000}, always(func(h uint32) Share { return Share{Weight: 3 - 2*float64(h)} }), 0, 0, "3 to 1 is its due"},
-		{[]int{200_000, 100_000}, always(func(uint32) Share { return Share{1, 400 * units.Mbps} }), 0, 6, "cap 50 KB: D = 3/4, FbAF = 48"},
+		{[]int{300_000, 100_000}, threeToOne, 0, 0, "3 to 1 is its due"},
+		{[]int{200_000, 100_000}, capped, 0, 6, "cap 50 KB: D = 3/4, FbAF = 48"},
 		{[]int{400_000, 19_000}, Equal, 0, 0, "the other one is not active: all is its own"},
 		{[]int{19_000, 400_000}, Equal, 0, 0, "not active itself"},
 	} {
@@ -343,7 +345,8 @@ func TestAFQCNSigned(t *testing.T) {
 		{10_000, 5}, // 1 and 32 are 4.9
 		{52_000, 59},
 	} {
-		cp, now := settled(p, always(func(h uint32) Share { return Share{Weight: 1 + 4*float64(h)} }), 300_000, 600_000) // D = 1/2, FbAF = 32
+		oneToFive := always(func(h uint32) Share { return Share{Weight: 1 + 4*float64(h)} })
+		cp, now := settled(p, oneToFive, 300_000, 600_000) // D = 1/2, FbAF = 32
 		if s, ok := cp.Enqueue(now, queued(c.queue), &Packet{Size: 1_000_000}); s.QntzFb != c.want || ok != (c.want > 0) {
 			t.Errorf("queue %d: %d, want %d", c.queue, s.QntzFb, c.want)
 		}

@@ -49,10 +49,14 @@ func SharesOf(rules []ShareRule) Shares {
 
 func (r *ShareRule) matches(b []byte, h *wire.Header) bool {
 	from, to := wire.Addresses(b[h.L3:])
+	proto := h.Proto
+	if h.EtherType == wire.TypeIPv4 { // of later fragments, too, which have no ports
+		proto = b[h.L3+9]
+	}
 	switch {
 	case r.From.IsValid() && !r.From.Contains(from.Addr()), r.To.IsValid() && !r.To.Contains(to.Addr()):
 		return false
-	case r.Proto != 0 && r.Proto != h.Proto:
+	case r.Proto != 0 && r.Proto != proto:
 		return false
 	case r.Port != 0 && r.Port != h.SrcPort && r.Port != h.DstPort:
 		return false

@@ -86,3 +86,38 @@ func TestSharesOfOtherFrames(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A later fragment has the protocol of its packet, and no ports.
+func TestSharesOfFragments(t *testing.T) {
+	b := headers(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), true, 80, 80, 0)
+	b[20], b[21] = 0, 100 // offset
+	p := &Packet{}
+	p.Show(1500, wire.EthernetLen, b)
+	rules := []ShareRule{
+		{Port: 80, Share: Share{Weight: 9}}, {Proto: wire.ProtoTCP, Share: Share{Weight: 8}},
+		{Proto: wire.ProtoUDP, Share: Share{Weight: 7}},
+	}
+	if s, _ := SharesOf(rules)(1, p); s.Weight != 7 {
+		t.Errorf("weight %v", s.Weight)
+	}
+}
+
+// Frames that end anywhere, and ones of bytes at random, have a share like any other.
+func FuzzSharesOfAnyFrame(f *testing.F) {
+	whole := headers(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), true, 4000, wire.PortRoCEv2, 7)
+	v6 := make([]byte, 90)
+	v6[12], v6[13], v6[14], v6[20] = 0x86, 0xDD, 0x60, wire.ProtoUDP
+	v6[14+42], v6[14+43] = wire.PortRoCEv2>>8, wire.PortRoCEv2&0xFF
+	for n := range 80 {
+		f.Add(whole[:n])
+		f.Add(v6[:n])
+	}
+	shares := SharesOf([]ShareRule{{QP: 7, Share: Share{Weight: 2}}, {Port: 80, Share: Share{Weight: 3}}})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := &Packet{}
+		p.Show(len(b), 0, b)
+		if s, changed := shares(1, p); s.Weight < 1 || s.Weight > 3 || changed {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -24,3 +24,14 @@ package pfc
 
 // Classes is the number of priorities.
 const Classes = 8
+
+// Priorities are those of a set, the lowest first.
+func Priorities(set uint8) []int {
+	list := []int{}
+	for prio := range Classes {
+		if set>>prio&1 != 0 {
+			list = append(list, prio)
+		}
+	}
+	return list
+}

@@ -184,7 +184,8 @@ func WrongParam[V any](err error, set map[string]V) (wrong string) {
 	if of.Param != "" {
 		return of.Param
 	}
-	words := strings.FieldsFunc(of.Err.Error(), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	between := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(of.Err.Error(), between)
 	for name := range set {
 		if slices.Contains(words, name) {
 			if wrong != "" {

@@ -52,7 +52,10 @@ func TestSurveyIsAsSorted(t *testing.T) {
 		var under [len(RateBounds) + 1]uint64
 		for i := range rapid.IntRange(0, 12).Draw(t, "flows") {
 			rate := rapid.SampledFrom([]int64{0, 1, 1e6, 1e6 + 1, 5e8, 1e9, 1e11, 1e11 + 1}).Draw(t, "rate")
-			f := Flow{QP: uint32(i), Rate: rate, Silent: rapid.Bool().Draw(t, "silent"), Limited: rapid.Bool().Draw(t, "limited")}
+			f := Flow{
+				QP: uint32(i), Rate: rate,
+				Silent: rapid.Bool().Draw(t, "silent"), Limited: rapid.Bool().Draw(t, "limited"),
+			}
 			s.Add(f)
 			all = append(all, f)
 			if f.Silent {

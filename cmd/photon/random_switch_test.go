@@ -73,7 +73,8 @@ func (r *drawn) switchOf(socket, scheme string, workers int) string {
 			"response: 20ms", r.one("priorities: [3]", "priorities: [3]", "priorities: [3, 4]"),
 			r.maybe(70, "xoff: %sKB", r.one("20", "32", "100", "512")),
 			r.maybe(30, "alpha: %s", r.one("0.0625", "0.125", "1", "4")),
-			r.maybe(20, "watchdog: {detect: 10s, restore: 1s, action: %s}", r.one("drop", "forward", "alert", "drop_both")),
+			r.maybe(20, "watchdog: {detect: 10s, restore: 1s, action: %s}",
+				r.one("drop", "forward", "alert", "drop_both")),
 			r.maybe(20, "deadlock: %s", r.one("0s", "10ms", "1s")), r.maybe(20, "pause: %s", r.one("20ms", "100ms"))))
 	b.WriteString(r.maybe(30, "weights: {0: %d, 3: %d, 6: %d}\n", 1+r.IntN(100), 1+r.IntN(100), 1+r.IntN(100)))
 	b.WriteString(r.maybe(30, "lossy_queue: %sKB\n", r.one("30", "100", "1000")))

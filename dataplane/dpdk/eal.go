@@ -244,8 +244,8 @@ func reserve(n int) (release func()) {
 	return func() { change(-n) }
 }
 
-// ticksPerSecond is the rate of the time stamp counter, by the kernel's clock over 50 ms. It is measured once. DPDK's own
-// estimate is rounded to 10 MHz, which is up to half a percent off, and so would be every rate and every time.
+// ticksPerSecond is the rate of the time stamp counter, by the kernel's clock over 50 ms. It is measured once. DPDK's
+// own estimate is rounded to 10 MHz, which is up to half a percent off, and so would be every rate and every time.
 var ticksPerSecond = sync.OnceValue(func() uint64 {
 	ticks, at := bothClocks()
 	time.Sleep(50 * time.Millisecond)

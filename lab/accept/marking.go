@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"photon/marking"
 	"photon/units"
 )
 
@@ -39,12 +40,25 @@ func (p *Plan) thresholds() (from, all units.Size, known bool) {
 	return from, all, all > 0 && slices.Contains([]string{"dcqcn", "dcqcn-mlx", "dcqcn+"}, p.node.Scheme.Name)
 }
 
+// judges reports whether a priority of a port has a congestion point of the scheme.
+func (p *Plan) judges(port, prio int) bool {
+	c := &p.node.Config
+	if (c.LosslessAt(port)|c.Judged)>>prio&1 == 0 {
+		return false
+	}
+	return c.CP(marking.Place{Port: port, Prio: prio, Rate: c.Ports[port].Link.Rate}) != marking.None{}
+}
+
 // marks works it out for the scheme of the switch, and frames of so many bytes that take cells for 1600.
 func (p *Plan) marks(w *way, size int) (m marks) {
 	m.frames = 60
 	from, all, known := p.thresholds()
 	if m.all = all; !known {
 		m.why = fmt.Sprintf("what %s marks does not follow from how long a queue is", p.node.Scheme.Name)
+		return m
+	}
+	if !p.judges(w.out, w.stop) {
+		m.why = fmt.Sprintf("the scheme is not in priority %d", w.stop)
 		return m
 	}
 	m.frames = max(m.frames, int(m.all)/size+20)

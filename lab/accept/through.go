@@ -72,8 +72,7 @@ func (t *trial) through(ctx context.Context, w *way) error {
 	if t.p.early(units.Size(size)) { // which of them are marked is not for this step to say
 		for i, f := range frames {
 			at := tagOf(f)
-			judged := (t.p.node.Config.LosslessAt(w.out)|t.p.node.Config.Judged)>>f[at+prioAt]&1 != 0
-			if f[at+ipAt+1]&wire.CE != 0 && judged {
+			if f[at+ipAt+1]&wire.CE != 0 && t.p.judges(w.out, int(f[at+prioAt])) {
 				wanted = append(wanted, marked(wanted[i]))
 			}
 		}

@@ -284,3 +284,38 @@ func parse(t *testing.T, text string) (*config.Switch, error) {
 	t.Helper()
 	return config.ParseSwitch("switch.yaml", []byte(text))
 }
+
+// A scheme marks in its own priorities: where it is in another than the way stops, what is marked does not say anything.
+func TestMarksOfPriorities(t *testing.T) {
+	const scheme = "scheme: {name: dcqcn, params: {kmin: 10KB, kmax: 12KB}"
+	for file, of := range map[string]struct {
+		judged []int
+		known  bool
+	}{
+		scheme + "}\n":                                 {[]int{3}, true},
+		scheme + ", priorities: [0, 3]}\n":             {[]int{0, 3}, true},
+		scheme + ", priorities: [0]}\n":                {[]int{0}, false},
+		scheme + ", priorities: []}\n":                 {nil, false},
+		"scheme: {name: none}\n":                       {nil, false},
+		"scheme: {name: pcn}\n":                        {[]int{3}, false}, // it does not go by the queue's length alone
+		"scheme: {name: swift}\n":                      {nil, false},
+		"pfc: {priorities: [3, 5]}\n" + scheme + "}\n": {[]int{3, 5}, true},
+	} {
+		p, err := planOf(t, fourPorts+file, "", 0, 1, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, ok := p.way(p.turn(false), 0, 1)
+		if !ok {
+			t.Fatal("no way")
+		}
+		for prio := range 8 {
+			if got, want := p.judges(w.out, prio), slices.Contains(of.judged, prio); got != want {
+				t.Errorf("%s: the scheme judges priority %d: %v", file, prio, got)
+			}
+		}
+		if m := p.marks(&w, 1500); (m.why == "") != of.known {
+			t.Errorf("%s: %q", file, m.why)
+		}
+	}
+}

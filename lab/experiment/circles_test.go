@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Flows that wait for others are refused if some wait, by whatever way, for themselves, and then one of these is named with
-// the line of what it waits for: not one that only waits for them.
+// Flows that wait for others are refused if some wait, by whatever way, for themselves, and then one of these is named
+// with the line of what it waits for: not one that only waits for them.
 func TestCirclesAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(t, "groups")
@@ -49,7 +49,8 @@ func TestCirclesAreFound(t *testing.T) {
 		first := strings.Count(base[:strings.Index(base, "flows:")], "\n") + 2
 		for i := range n {
 			if waits[i][i] {
-				inCircle = append(inCircle, fmt.Sprintf("x.yaml:%d: flows g%d wait for something that waits for them", first+i, i))
+				inCircle = append(inCircle,
+					fmt.Sprintf("x.yaml:%d: flows g%d wait for something that waits for them", first+i, i))
 			}
 		}
 		_, err := Parse("x.yaml", []byte(head+strings.TrimPrefix(tail, "\n")))

@@ -192,7 +192,8 @@ func TestNamesOfDynamicsAreTaken(t *testing.T) {
 			t.Errorf("%s without dynamics: %v", name, err)
 		}
 		text = strings.Replace(text, "sample: 10us\n", fmt.Sprintf(dynamics, "2ms"), 1)
-		if _, err := Parse("x.yaml", []byte(text)); err == nil || err.Error() != "x.yaml:22: metric "+name+" is there twice" {
+		want := "x.yaml:22: metric " + name + " is there twice"
+		if _, err := Parse("x.yaml", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s beside dynamics: %v", name, err)
 		}
 	}
@@ -205,7 +206,8 @@ func TestNamesOfDynamicsAreTaken(t *testing.T) {
 			t.Errorf("%s of a span until 2ms and another until %s: %v", short, to, err)
 		}
 	}
-	text := strings.Replace(small, "sample: 10us\n", strings.Replace(fmt.Sprintf(dynamics, "2ms"), "1ms, to: 2ms", "0s, to: 1ms", 1), 1)
+	early := strings.Replace(fmt.Sprintf(dynamics, "2ms"), "1ms, to: 2ms", "0s, to: 1ms", 1)
+	text := strings.Replace(small, "sample: 10us\n", early, 1)
 	text = strings.Replace(text, "duration: 2ms", "duration: 3ms\nquick: {duration: 1500us}", 1)
 	if _, err := Parse("x.yaml", []byte(text)); err == nil {
 		t.Error("a run in short ends before the queue was measured")

@@ -46,7 +46,7 @@ func (b *Run) config(
 		}
 		return line + "}"
 	}
-	addLine("pfc:\n  priorities: [%s]", listed(prioritiesOf(p.LosslessMask())))
+	addLine("pfc:\n  priorities: [%s]", listed(pfc.Priorities(p.LosslessMask())))
 	if node.Host {
 		dscp := build.DSCPOf(p.Priority.Value.V)
 		ack := uint8(build.CNPDSCP)
@@ -143,16 +143,6 @@ func (b *Run) shared(i int) units.Size {
 		size -= units.Size(bits.OnesCount8(p.LosslessMask())) * each
 	}
 	return size
-}
-
-// prioritiesOf are the priorities of a set.
-func prioritiesOf(set uint8) (list []int) {
-	for prio := range pfc.Classes {
-		if set>>prio&1 != 0 {
-			list = append(list, prio)
-		}
-	}
-	return list
 }
 
 // listed are numbers as a file lists them.

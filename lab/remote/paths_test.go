@@ -14,6 +14,7 @@ import (
 	"photon/lab/build"
 	"photon/lab/experiment"
 	"photon/lab/topology"
+	"photon/pfc"
 	"photon/sim"
 	"photon/telemetry/node"
 	"photon/units"
@@ -97,7 +98,7 @@ func TestWaysOfATestbed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Priorities = prioritiesOf(b.e.DataMask())
+			s.Priorities = pfc.Priorities(b.e.DataMask())
 			var devices []string
 			for k := range n.Ends {
 				devices = append(devices, fmt.Sprintf("net_ring%d", k))

@@ -11,6 +11,11 @@ import (
 	"photon/units"
 )
 
+// remark is one about a node, for the report.
+func (b *Run) remark(n *nodecontrol.Running, format string, args ...any) {
+	b.notes = append(b.notes, n.Name+": "+fmt.Sprintf(format, args...))
+}
+
 // noteAcks remarks that an agent that ran already has its packets acknowledged more often than the experiment's hosts.
 func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n *nodecontrol.Running) error {
 	if len(b.sends[i]) == 0 || n.Info.AckEvery == ackEvery(&b.e.Parameters) {
@@ -18,8 +23,8 @@ func (b *Run) noteAcks(i int, use experiment.SchemeUse, known scheme.Network, n 
 	}
 	parts, err := use.Build(known)
 	if err == nil && !parts.Carry.Ack {
-		b.notes = append(b.notes, fmt.Sprintf("%s: one packet in %d asks for an acknowledgement, "+
-			"in the experiment the last of a flow alone (`ack_every: 0`)", n.Name, n.Info.AckEvery))
+		b.remark(n, "one packet in %d asks for an acknowledgement, "+
+			"in the experiment the last of a flow alone (`ack_every: 0`)", n.Info.AckEvery)
 	}
 	return err
 }
@@ -41,8 +46,7 @@ func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 		{"pause_delay", info.PauseDelay, p.PauseDelay.Value.V, true},
 	} {
 		if t.matters && t.is != t.want {
-			b.notes = append(b.notes,
-				fmt.Sprintf("%s: its %s is %v, the experiment's %v", n.Name, t.name, t.is, t.want))
+			b.remark(n, "its %s is %v, the experiment's %v", t.name, t.is, t.want)
 		}
 	}
 }
@@ -52,24 +56,24 @@ func (b *Run) noteTimes(i int, n *nodecontrol.Running) {
 // photon.
 func (b *Run) noteLossy(i int, n *nodecontrol.Running) {
 	p, info := &b.e.Parameters, &n.Info
-	remark := func(what string, is, want any) {
+	compare := func(what string, is, want any) {
 		if is != want {
-			b.notes = append(b.notes, fmt.Sprintf("%s: %s %v, the experiment's %v", n.Name, what, is, want))
+			b.remark(n, "%s %v, the experiment's %v", what, is, want)
 		}
 	}
 	cnp := build.CNPDSCP >> 3
 	if are := info.Priorities; are != nil {
-		remark("the priority of its acknowledgements is", are.Ack, p.AckPriority.Value.Or(cnp))
-		remark("the priority of its CNPs is", are.CNP, cnp)
+		compare("the priority of its acknowledgements is", are.Ack, p.AckPriority.Value.Or(cnp))
+		compare("the priority of its CNPs is", are.CNP, cnp)
 	}
 	if info.LossyQueue == 0 {
 		return
 	}
-	remark("a queue of a lossy priority holds", info.LossyQueue, p.LossyQueue.Value.Or(units.MB))
+	compare("a queue of a lossy priority holds", info.LossyQueue, p.LossyQueue.Value.Or(units.MB))
 	for _, port := range n.Port {
 		if port < len(info.LossyIngress) {
 			what := fmt.Sprintf("the limit of lossy frames that came through %s is", info.Ports[port])
-			remark(what, limitText(info.LossyIngress[port]), limitText(p.LossyIngress.Value.V))
+			compare(what, limitText(info.LossyIngress[port]), limitText(p.LossyIngress.Value.V))
 		}
 	}
 }
@@ -77,17 +81,14 @@ func (b *Run) noteLossy(i int, n *nodecontrol.Running) {
 // noteShared remarks that other limits of a switch by what is free of its buffer are not the experiment's.
 func (b *Run) noteShared(i int, n *nodecontrol.Running) {
 	p, info := &b.e.Parameters, &n.Info
-	remark := func(format string, is, want any) {
-		b.notes = append(b.notes, fmt.Sprintf("%s: "+format, n.Name, is, want))
-	}
 	if b.plan.Nodes[i].Host {
 		return
 	}
 	if want := p.LossyAlpha.Value.V; info.LossyAlpha != want {
-		remark("its lossy_alpha is %v, the experiment's %v", info.LossyAlpha, want)
+		b.remark(n, "its lossy_alpha is %v, the experiment's %v", info.LossyAlpha, want)
 	}
 	if want := b.shared(i); info.Shared != want && (p.Alpha.Value.V > 0 || p.LossyAlpha.Value.V > 0) {
-		remark("%v of its buffer are shared, by which alpha goes, in the experiment %v", info.Shared, want)
+		b.remark(n, "%v of its buffer are shared, by which alpha goes, in the experiment %v", info.Shared, want)
 	}
 }
 
@@ -99,8 +100,7 @@ func (b *Run) noteRecovery(i int, known scheme.Network, n *nodecontrol.Running) 
 	}
 	if is := n.Info.Selective; b.plan.Nodes[i].Host && is != want {
 		again := func(text string) string { return cmp.Or(text, "all from the first that is missing on") }
-		b.notes = append(b.notes, fmt.Sprintf("%s: it sends packets again so: %s; the experiment's hosts so: %s",
-			n.Name, again(is), again(want)))
+		b.remark(n, "it sends packets again so: %s; the experiment's hosts so: %s", again(is), again(want))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"photon/lab/experiment"
 	"photon/lab/nodecontrol"
 	"photon/lab/topology"
+	"photon/pfc"
 	"photon/scheme"
 	"photon/telemetry/node"
 	"photon/units"
@@ -105,7 +106,7 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		}
 		w := specOf(b.plan, i)
 		if data := b.e.DataMask(); data != b.e.Parameters.LosslessMask() && w.Switch {
-			s.Priorities = prioritiesOf(data)
+			s.Priorities = pfc.Priorities(data)
 		}
 		w.Scheme = s
 		w.Config = func(device []string, admin string, delay bool, response units.Time) (string, error) {
@@ -128,7 +129,7 @@ func (b *Run) start(ctx context.Context, t nodecontrol.Testbed, use experiment.S
 		b.noteShared(i, n)
 		b.noteRecovery(i, known, n)
 		for _, besides := range n.Info.Besides {
-			b.notes = append(b.notes, fmt.Sprintf("%s: %s, unlike the experiment's", n.Name, besides))
+			b.remark(n, "%s, unlike the experiment's", besides)
 		}
 	}
 	if err := b.checkIdle(ctx); err != nil {

@@ -35,8 +35,8 @@ func (b *Run) awaitLearning(ctx context.Context) error {
 					missing = fmt.Sprintf("%s has not heard of %s: is the cable in, and is the agent up?", n.Name, name)
 				case sorted(at) == want:
 				case len(ports) > 1:
-					missing = fmt.Sprintf("%s has %s, %v, behind %s, and the experiment behind each of %s "+
-						"(`forwarding: {static: [{mac: ..., ports: [...]}]}`)", n.Name, name, b.nodes[to].Info.MAC, at, want)
+					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind each of %s (`forwarding: "+
+						"{static: [{mac: %v, ports: [...]}]}`)", n.Name, name, at, want, b.nodes[to].Info.MAC)
 				default:
 					missing = fmt.Sprintf("%s has %s behind %s, and the experiment behind %s: are cables swapped?",
 						n.Name, name, at, want)

@@ -281,8 +281,8 @@ func (r *running) HostPorts(ctx context.Context) (map[string]string, error) {
 	return hostPorts(documents[0].(*show.FDB), documents[1].(*show.Neighbours), documents[2].(*show.Routes)), nil
 }
 
-// hostPorts are the ports behind addresses, and those of a route's next hops as often as each is chosen. A next hop that
-// may be at any port of its VLAN is where its Ethernet address is.
+// hostPorts are the ports behind addresses, and those of a route's next hops as often as each is chosen. A next hop
+// that may be at any port of its VLAN is where its Ethernet address is.
 func hostPorts(addresses *show.FDB, neighbours *show.Neighbours, routes *show.Routes) map[string]string {
 	where, asked := map[string]string{}, map[string]string{}
 	for _, entry := range addresses.Entries {

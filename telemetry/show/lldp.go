@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"photon/lldp"
+	"photon/pfc"
 	"photon/telemetry"
 )
 
@@ -100,12 +101,7 @@ func takeLLDP(s *telemetry.Source) Document {
 
 func viewDCBX(d *lldp.DCBX) (v DCBXView) {
 	if p := d.PFC; p != nil {
-		v.PFC = &PFCView{Willing: p.Willing, Priorities: []int{}}
-		for prio := range 8 {
-			if p.Priority>>prio&1 != 0 {
-				v.PFC.Priorities = append(v.PFC.Priorities, prio)
-			}
-		}
+		v.PFC = &PFCView{Willing: p.Willing, Priorities: pfc.Priorities(p.Priority)}
 	}
 	v.ETS, v.Asks = viewETS(d.ETS), viewETS(d.Recommended)
 	if d.HasApps {

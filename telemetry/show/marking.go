@@ -54,12 +54,8 @@ type MarkingPort struct {
 func takeMarking(s *telemetry.Source) Document {
 	snap := s.Snapshot()
 	d := &Marking{
-		Node: snap.Node, Scheme: snap.Scheme, Judged: []int{}, Params: []MarkingParam{}, WRED: []WREDProfile{},
-	}
-	for prio := range pfc.Classes {
-		if snap.Buffer.Judged>>prio&1 != 0 {
-			d.Judged = append(d.Judged, prio)
-		}
+		Node: snap.Node, Scheme: snap.Scheme, Judged: pfc.Priorities(snap.Buffer.Judged),
+		Params: []MarkingParam{}, WRED: []WREDProfile{},
 	}
 	for _, p := range snap.Params {
 		d.Params = append(d.Params, MarkingParam{p.Name, p.Value, p.Origin})
