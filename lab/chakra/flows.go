@@ -86,7 +86,29 @@ func (t *Trace) Flows(p *topology.Plan, dscp uint8, shared *experiment.Connectio
 	if err := b.collectives(); err != nil {
 		return nil, err
 	}
+	if experiment.Circle(b.list) {
+		if err := b.stuck(); err != nil {
+			return nil, err
+		}
+	}
 	return b.list, nil
+}
+
+// stuck names a node that begins and never ends, since what it waits for of other ranks waits for it.
+func (b *builder) stuck() error {
+	var ends []*experiment.Wait
+	for _, w := range b.end {
+		ends = append(ends, w)
+	}
+	missing := experiment.Missing(b.list, ends...)
+	for rank, r := range b.t.Ranks {
+		for i := range r.Nodes {
+			if x := &r.Nodes[i]; missing[b.start[x]] <= 0 && missing[b.end[x]] > 0 {
+				return fmt.Errorf("%s: it never ends: what it needs of another rank waits for it", b.at(rank, x))
+			}
+		}
+	}
+	return nil
 }
 
 // nodes says when each node may begin, and when those end that compute.

@@ -204,9 +204,17 @@ func (c *Cause) before(flows []Flow) *Wait {
 }
 
 // cycle finds flows that wait for each other in a circle, none of which would ever begin. In a circle where not all
-// that is waited for is needed, flows may begin. The path is a list, since it may have millions of steps: too many for
-// a stack.
+// that is waited for is needed, flows may begin.
 func (e *Experiment) cycle(flows []Flow) error {
+	if !Circle(flows) {
+		return nil
+	}
+	return e.neverBegin(flows)
+}
+
+// Circle reports whether flows wait for each other in a circle. The path is a list, since it may have millions of steps:
+// too many for a stack.
+func Circle(flows []Flow) bool {
 	type step struct {
 		w    *Wait
 		next int // of its causes
@@ -234,15 +242,16 @@ func (e *Experiment) cycle(flows []Flow) error {
 			circle = enter(s.w.After[s.next-1].before(flows))
 		}
 		if circle {
-			return e.neverBegin(flows)
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
-// neverBegin finds flows that do not begin though all that is waited for happens as soon as it can.
-func (e *Experiment) neverBegin(flows []Flow) error {
-	missing := map[*Wait]int{} // so many causes
+// Missing says of flows' waits, of others, and of what they wait for, how many of its causes each lacks when all that is
+// waited for has happened that can; none: 0 or less. What lacks some is never over.
+func Missing(flows []Flow, others ...*Wait) map[*Wait]int {
+	missing := map[*Wait]int{}
 	behindWait, behindFlow, of := map[*Wait][]*Wait{}, map[int32][]*Wait{}, map[*Wait][]int32{}
 	var list []*Wait
 	add := func(w *Wait) {
@@ -259,6 +268,9 @@ func (e *Experiment) neverBegin(flows []Flow) error {
 			add(w)
 			of[w] = append(of[w], int32(i))
 		}
+	}
+	for _, w := range others {
+		add(w)
 	}
 	for ; len(list) > 0; list = list[1:] {
 		w := list[0]
@@ -294,6 +306,15 @@ func (e *Experiment) neverBegin(flows []Flow) error {
 		for _, f := range of[open[0]] {
 			happens(behindFlow[f])
 		}
+	}
+	return missing
+}
+
+// neverBegin finds flows that do not begin though all that is waited for happens as soon as it can.
+func (e *Experiment) neverBegin(flows []Flow) error {
+	missing, of := Missing(flows), map[*Wait][]int32{}
+	for i := range flows {
+		of[flows[i].Wait] = append(of[flows[i].Wait], int32(i))
 	}
 	// Of what is left each waits for another of them: whoever goes from one to the next comes into a circle.
 	next := func(w *Wait) *Wait {
