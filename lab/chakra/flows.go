@@ -2,8 +2,11 @@ package chakra
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"photon/config"
 	"photon/lab/collective"
@@ -29,11 +32,29 @@ const (
 	barrier       = 9
 )
 
-// ReadGroups reads process groups: a JSON object of names and lists of ranks.
+// ReadGroups reads process groups: a JSON object of names and lists of ranks, none of which is twice in a list.
 func ReadGroups(file string, b []byte) (map[string][]int, error) {
-	groups := map[string][]int{}
-	if err := json.Unmarshal([]byte(config.Text(b)), &groups); err != nil {
-		return nil, fmt.Errorf("%s: not an object of process groups and their ranks: %w", file, err)
+	groups, text := map[string][]int{}, config.Text(b)
+	if err := json.Unmarshal([]byte(text), &groups); err != nil {
+		var offset int64
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &syntax) {
+			offset = syntax.Offset
+		} else if errors.As(err, &kind) {
+			offset = kind.Offset
+		}
+		return nil, &config.Error{File: file, Line: 1 + strings.Count(text[:offset], "\n"),
+			Err: fmt.Errorf("not an object of process groups and their ranks: %w", err)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		there := map[int]bool{}
+		for _, rank := range groups[name] {
+			if there[rank] {
+				return nil, &config.Error{File: file, Err: fmt.Errorf("process group %q has rank %d twice", name, rank)}
+			}
+			there[rank] = true
+		}
 	}
 	return groups, nil
 }
