@@ -29,6 +29,7 @@ type waits struct {
 	arrived []units.Time                 // by flow: when its receiver had all of it
 	delay   units.Time                   // of a signal
 	far     [][]signal                   // by node: what its hosts have for others
+	todo    [][]todo                     // by node: what comes of its gates that open, the next one last
 	remote  bool                         // there is a gate that waits for something elsewhere
 }
 
@@ -54,17 +55,33 @@ type signal struct {
 	gate int32
 }
 
+// todo is a flow that begins, or a gate of which a cause has happened.
+type todo struct {
+	flow, gate int32 // flow: noFlow if it is a gate
+	at         units.Time
+}
+
+const noFlow = -1
+
 // newWaits makes the gates that flows need; nil: no flow waits.
 func newWaits(n *Network, e *experiment.Experiment, all *experiment.FlowList) *waits {
 	if !e.Waiting() {
 		return nil
 	}
 	flows := all.List()
-	w := &waits{n: n, behind: map[*experiment.Wait][]int32{}, flows: map[moment][]int32{}, next: map[uint32][]uint64{}, far: make([][]signal, len(n.Plan.Nodes)), arrived: make([]units.Time, len(flows))}
+	w := &waits{
+		n: n, behind: map[*experiment.Wait][]int32{}, flows: map[moment][]int32{}, next: map[uint32][]uint64{},
+		far: make([][]signal, len(n.Plan.Nodes)), todo: make([][]todo, len(n.Plan.Nodes)),
+		arrived: make([]units.Time, len(flows)),
+	}
 	w.delay = e.SignalDelay(n.Plan, all)
 	number := map[*experiment.Wait]int32{}
-	var add func(x *experiment.Wait) int32
-	add = func(x *experiment.Wait) int32 {
+	type step struct {
+		gate int32
+		next int // of its causes
+	}
+	var path []step // a list: chains of millions are too long for a stack
+	add := func(x *experiment.Wait) int32 {
 		if i, ok := number[x]; ok {
 			return i
 		}
@@ -75,12 +92,27 @@ func newWaits(n *Network, e *experiment.Experiment, all *experiment.FlowList) *w
 			g.need = len(x.After)
 		}
 		w.gates = append(w.gates, g)
-		for k := range x.After {
-			c := &x.After[k]
+		path = append(path, step{gate: i})
+		return i
+	}
+	for i := range flows {
+		if x := flows[i].Wait; x != nil {
+			k := add(x)
+			w.gates[k].flows = append(w.gates[k].flows, int32(i))
+		}
+		for len(path) > 0 {
+			s := &path[len(path)-1]
+			x, k := w.gates[s.gate].wait, s.gate
+			if s.next == len(x.After) {
+				path = path[:len(path)-1]
+				continue
+			}
+			c := &x.After[s.next]
+			s.next++
 			w.remote = w.remote || c.Where(flows) != x.Host
 			if c.Wait != nil {
+				w.behind[c.Wait] = append(w.behind[c.Wait], k)
 				add(c.Wait)
-				w.behind[c.Wait] = append(w.behind[c.Wait], i)
 				continue
 			}
 			m := moment{flow: uint32(c.Flow), what: c.What}
@@ -93,14 +125,7 @@ func newWaits(n *Network, e *experiment.Experiment, all *experiment.FlowList) *w
 					w.next[m.flow] = slices.Insert(list, at, m.packets)
 				}
 			}
-			w.flows[m] = append(w.flows[m], i)
-		}
-		return i
-	}
-	for i := range flows {
-		if x := flows[i].Wait; x != nil {
-			k := add(x)
-			w.gates[k].flows = append(w.gates[k].flows, int32(i))
+			w.flows[m] = append(w.flows[m], k)
 		}
 	}
 	return w
@@ -111,7 +136,7 @@ func newWaits(n *Network, e *experiment.Experiment, all *experiment.FlowList) *w
 func (w *waits) begin() error {
 	for i := range w.gates {
 		if g := &w.gates[i]; len(g.wait.After) == 0 {
-			w.opens(0, int32(i))
+			w.cause(0, g.wait.Host, int32(i), 0)
 		}
 	}
 	for i, f := range w.n.Flows.All() {
@@ -170,38 +195,57 @@ func (w *waits) happened(now units.Time, node int, m moment, at units.Time) {
 	}
 }
 
-// cause passes an event to a gate, at once if it is of the same node.
+// cause passes an event to a gate, at once if it is of the same node, and does all that comes of it there. That is kept
+// in a list: chains of millions, of what a host computes, are too long for a stack.
 func (w *waits) cause(now units.Time, node int, i int32, at units.Time) {
-	g := &w.gates[i]
+	list := &w.todo[node]
+	base := len(*list)
+	*list = append(*list, todo{noFlow, i, at})
+	for len(*list) > base {
+		t := (*list)[len(*list)-1]
+		*list = (*list)[:len(*list)-1]
+		if t.flow == noFlow {
+			w.learns(node, t)
+			continue
+		}
+		flow := w.n.Flows.At(int(t.flow))
+		flow.Start = max(now, t.at)
+		if err := w.n.addFlow(now, int(t.flow)); err != nil {
+			w.fail(fmt.Errorf("flow %d of %s: %w", t.flow, flow.Group, err))
+			*list = (*list)[:base]
+			return
+		}
+		w.toGates(node, w.flows[moment{flow: uint32(t.flow), what: experiment.Begun}], flow.Start)
+	}
+}
+
+// toGates puts gates in front of what is to be done: the first of them comes next.
+func (w *waits) toGates(node int, gates []int32, at units.Time) {
+	for _, i := range slices.Backward(gates) {
+		w.todo[node] = append(w.todo[node], todo{noFlow, i, at})
+	}
+}
+
+// learns counts a cause that has happened to a gate. If it opens, the flows that wait for it begin, and then gates that
+// wait for it learn of it.
+func (w *waits) learns(node int, t todo) {
+	g := &w.gates[t.gate]
 	if g.wait.Host != node {
-		w.far[node] = append(w.far[node], signal{at, i})
+		w.far[node] = append(w.far[node], signal{t.at, t.gate})
 		return
 	}
 	if g.open {
 		return
 	}
-	g.last = max(g.last, at)
-	if g.need--; g.need <= 0 {
-		w.opens(now, i)
+	g.last = max(g.last, t.at)
+	if g.need--; g.need > 0 {
+		return
 	}
-}
-
-// opens starts the flows that wait for a gate.
-func (w *waits) opens(now units.Time, i int32) {
-	g := &w.gates[i]
 	g.open = true
-	node, at := g.wait.Host, g.last+g.wait.Delay
-	for _, f := range g.flows {
-		flow := w.n.Flows.At(int(f))
-		flow.Start = max(now, at)
-		if err := w.n.addFlow(now, int(f)); err != nil {
-			w.fail(fmt.Errorf("flow %d of %s: %w", f, flow.Group, err))
-			return
-		}
-		w.happened(now, node, moment{flow: uint32(f), what: experiment.Begun}, max(now, at))
-	}
-	for _, next := range w.behind[g.wait] {
-		w.cause(now, node, next, at)
+	at := g.last + g.wait.Delay
+	w.toGates(node, w.behind[g.wait], at)
+	for _, f := range slices.Backward(g.flows) {
+		w.todo[node] = append(w.todo[node], todo{f, t.gate, at})
 	}
 }
 

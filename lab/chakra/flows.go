@@ -2,8 +2,11 @@ package chakra
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"photon/config"
 	"photon/lab/collective"
@@ -29,11 +32,29 @@ const (
 	barrier       = 9
 )
 
-// ReadGroups reads process groups: a JSON object of names and lists of ranks.
+// ReadGroups reads process groups: a JSON object of names and lists of ranks, none of which is twice in a list.
 func ReadGroups(file string, b []byte) (map[string][]int, error) {
-	groups := map[string][]int{}
-	if err := json.Unmarshal([]byte(config.Text(b)), &groups); err != nil {
-		return nil, fmt.Errorf("%s: not an object of process groups and their ranks: %w", file, err)
+	groups, text := map[string][]int{}, config.Text(b)
+	if err := json.Unmarshal([]byte(text), &groups); err != nil {
+		var offset int64
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &syntax) {
+			offset = syntax.Offset
+		} else if errors.As(err, &kind) {
+			offset = kind.Offset
+		}
+		return nil, &config.Error{File: file, Line: 1 + strings.Count(text[:offset], "\n"),
+			Err: fmt.Errorf("not an object of process groups and their ranks: %w", err)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		there := map[int]bool{}
+		for _, rank := range groups[name] {
+			if there[rank] {
+				return nil, &config.Error{File: file, Err: fmt.Errorf("process group %q has rank %d twice", name, rank)}
+			}
+			there[rank] = true
+		}
 	}
 	return groups, nil
 }
@@ -86,7 +107,29 @@ func (t *Trace) Flows(p *topology.Plan, dscp uint8, shared *experiment.Connectio
 	if err := b.collectives(); err != nil {
 		return nil, err
 	}
+	if experiment.Circle(b.list) {
+		if err := b.stuck(); err != nil {
+			return nil, err
+		}
+	}
 	return b.list, nil
+}
+
+// stuck names a node that begins and never ends, since what it waits for of other ranks waits for it.
+func (b *builder) stuck() error {
+	var ends []*experiment.Wait
+	for _, w := range b.end {
+		ends = append(ends, w)
+	}
+	missing := experiment.Missing(b.list, ends...)
+	for rank, r := range b.t.Ranks {
+		for i := range r.Nodes {
+			if x := &r.Nodes[i]; missing[b.start[x]] <= 0 && missing[b.end[x]] > 0 {
+				return fmt.Errorf("%s: it never ends: what it needs of another rank waits for it", b.at(rank, x))
+			}
+		}
+	}
+	return nil
 }
 
 // nodes says when each node may begin, and when those end that compute.

@@ -151,7 +151,7 @@ func (s Spec) Tasks() ([]Task, error) {
 	}
 	s.Chunks, s.Channels = max(s.Chunks, 1), max(s.Channels, 1)
 	least := float64(s.Chunks) * float64(s.Channels) // of bytes, with one in each piece
-	if kind.parts && !s.halves() {
+	if kind.parts {
 		least *= float64(s.Ranks)
 	}
 	if float64(s.Size) < least {
@@ -160,16 +160,7 @@ func (s Spec) Tasks() ([]Task, error) {
 	if n := kind.count(&s, float64(s.Ranks)) * float64(s.Chunks) * float64(s.Channels); n > MostTasks {
 		return nil, fmt.Errorf("about %.2g messages and computations; %d are the most", n, MostTasks)
 	}
-	tasks, err := kind.make(&s)
-	if err != nil {
-		return nil, err
-	}
-	for i := range tasks {
-		if t := &tasks[i]; t.To != Compute && t.Size <= 0 {
-			return nil, fmt.Errorf("%v is too little: a piece would be less than a byte", s.Size)
-		}
-	}
-	return tasks, nil
+	return kind.make(&s)
 }
 
 // rounds is how many exchanges it takes until every rank has a part of all.

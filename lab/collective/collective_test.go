@@ -119,39 +119,104 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// By halving and doubling, too, all have the sum of all.
+// By halving and doubling each rank gets what it is to have: its part of the sum, or all of it, with what each rank has
+// counted once. Buffers have a byte for each rank, so that a message's size says how many parts are in it.
 func TestHalvingDoublingAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{2, 4, 8}).Draw(t, "ranks")
-		tasks, err := Spec{Do: "all-reduce", Ranks: n, Size: 1 << 12, Algorithm: "halving-doubling"}.Tasks()
+		do := rapid.SampledFrom([]string{"all-reduce", "reduce-scatter", "all-gather"}).Draw(t, "do")
+		tasks, err := Spec{Do: do, Ranks: n, Size: units.Size(n), Algorithm: "halving-doubling"}.Tasks()
 		if err != nil {
 			t.Fatal(err)
 		}
-		have := make([][]uint64, n) // by rank and piece
+		all := uint64(0) // a digit for each rank: how often what it has is in a sum
+		for r := range n {
+			all |= 1 << (4 * r)
+		}
+		if do == "all-gather" {
+			all = 1
+		}
+		have := make([][]uint64, n) // by rank and part
 		for r := range have {
 			have[r] = make([]uint64, n)
 			for p := range have[r] {
-				have[r][p] = 1 << r
+				if do != "all-gather" {
+					have[r][p] = 1 << (4 * r)
+				} else if p == r {
+					have[r][p] = 1
+				}
 			}
 		}
 		cargo := make([][]uint64, len(tasks))
-		run(t, tasks, func(i int) { cargo[i] = append([]uint64{}, have[tasks[i].Rank]...) }, func(i int) {
+		run(t, tasks, func(i int) {
 			x := tasks[i]
-			for p, v := range cargo[i] {
-				// On the way there, what the receiver is to have; on the way back, what the sender has whole.
-				if i < len(tasks)/2 && (p^x.To)&^((n/2>>(i/n))-1) == 0 || i >= len(tasks)/2 && v == 1<<n-1 {
-					have[x.To][p] |= v
+			cargo[i] = slices.Clone(have[x.Rank][x.Piece : x.Piece+int(x.Size)])
+		}, func(i int) {
+			x := tasks[i]
+			for k, v := range cargo[i] {
+				if had := &have[x.To][x.Piece+k]; v == all { // it is whole: nothing is added to it
+					*had = v
+				} else {
+					*had += v
 				}
 			}
 		})
 		for r := range have {
 			for p, v := range have[r] {
-				if v != 1<<n-1 {
-					t.Fatalf("%d ranks: rank %d has %b of piece %d", n, r, v, p)
+				if v != all && (p == r || do != "reduce-scatter") {
+					t.Fatalf("%s of %d ranks: rank %d has %x of part %d", do, n, r, v, p)
 				}
 			}
 		}
 	})
+}
+
+// A collective moves as soon as each piece has a byte, and none of its messages is ever empty. With a byte less there is
+// an error.
+func TestPiecesHaveAByteAtLeast(t *testing.T) {
+	for _, s := range specs() {
+		least := max(1, s.Chunks) * max(1, s.Channels)
+		switch s.Do {
+		case "all-reduce", "reduce-scatter", "all-gather", "all-to-all", "tensor-parallel":
+			least *= s.Ranks // whose parts they are
+		}
+		for size := range 2*least + 2 {
+			s.Size = units.Size(size)
+			tasks, err := s.Tasks()
+			if (err == nil) != (size >= least) {
+				t.Fatalf("%+v, of which %d are the least: %v", s, least, err)
+			}
+			for _, x := range tasks {
+				if x.To != Compute && x.Size <= 0 {
+					t.Fatalf("%+v: a message of %v", s, x.Size)
+				}
+			}
+		}
+	}
+}
+
+// The root of a broadcast sends to as many as its degree says, 2 if it says nothing, and an error names the ranks that
+// may be the root.
+func TestRootOfBroadcasts(t *testing.T) {
+	for degree, want := range map[int]int{0: 2, 1: 1, 2: 2, 3: 3, 7: 7, 9: 7} {
+		tasks, err := Spec{Do: "broadcast", Ranks: 8, Size: 9, Root: 5, Degree: degree}.Tasks()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sends := 0
+		for _, x := range tasks {
+			if x.Rank == 5 {
+				sends++
+			}
+		}
+		if sends != want {
+			t.Errorf("degree %d: the root sends to %d", degree, sends)
+		}
+	}
+	_, err := Spec{Do: "broadcast", Ranks: 4, Size: 9, Root: 4}.Tasks()
+	if want := "root 4: there are ranks 0 to 3"; err == nil || err.Error() != want {
+		t.Errorf("%v; want %s", err, want)
+	}
 }
 
 // Whatever the size, halving and doubling move all of it: a rank that gets everything lacks nothing but its own part,

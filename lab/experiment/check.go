@@ -130,7 +130,7 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows *FlowList) error {
 	if err := e.nameSchemes(); err != nil {
 		return err
 	}
-	if err := checkWays(plan, flows); err != nil {
+	if err := e.checkWays(plan, flows); err != nil {
 		return err
 	}
 	known := e.Known(plan, flows, e.Seed)
@@ -153,14 +153,34 @@ func (e *Experiment) checkSchemes(plan *topology.Plan, flows *FlowList) error {
 }
 
 // checkWays finds flows between hosts, or NICs of hosts, that no links join.
-func checkWays(plan *topology.Plan, flows *FlowList) error {
+func (e *Experiment) checkWays(plan *topology.Plan, flows *FlowList) error {
 	for _, x := range flows.pairs {
 		if plan.Ways(x.from, x.to) == nil {
 			from, to := plan.Nodes[x.from].Name, plan.Nodes[x.to].Name
-			return fmt.Errorf("flows %s: nothing leads from %s to %s", x.group, from, to)
+			return at(e.hostsOf(x.group), "flows %s: nothing leads from %s to %s", x.group, from, to)
 		}
 	}
 	return nil
+}
+
+// hostsOf is where the file has the hosts of a group of flows; without a line if it is of no file.
+func (e *Experiment) hostsOf(group string) (hosts config.Value[string]) {
+	for i := range e.Flows {
+		if g := &e.Flows[i]; g.label() == group {
+			return g.From
+		}
+	}
+	for i := range e.Workloads {
+		if w := &e.Workloads[i]; w.Name.Or("workload") == group {
+			return w.From
+		}
+	}
+	for i := range e.Collectives {
+		if c := &e.Collectives[i]; c.Name.V == group {
+			return c.Hosts
+		}
+	}
+	return hosts
 }
 
 // checkQuick finds runs in short that leave out of a window what is measured in it. What is

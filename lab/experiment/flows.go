@@ -56,7 +56,7 @@ func (e *Experiment) Sends(p *topology.Plan, seed uint64) (*FlowList, error) {
 		join(groups, g.label(), own[i])
 	}
 	if e.checked { // else it is not of an experiment, and there are no links
-		if err := checkWays(p, listed(p, list)); err != nil {
+		if err := e.checkWays(p, listed(p, list)); err != nil {
 			return nil, err // phases go by round trips
 		}
 		e.phases(p, seed, list)

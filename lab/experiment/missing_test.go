@@ -172,15 +172,56 @@ func TestDamagedExperiments(t *testing.T) {
 	})
 }
 
-// What would take all memory, or cannot arrive, is refused with its line or its flows.
+// Networks that do not hold together, and what cannot go through them, are refused with the line that says so.
+func TestNetworksThatDoNotHoldTogether(t *testing.T) {
+	free := func(links string) string {
+		return strings.Replace(strings.Replace(small, "H0..H3", "H0", 1), "{kind: star, hosts: 5}",
+			"\n  kind: free\n  nodes: [{name: H0, host: true}, {name: H4, host: true}, {name: S0},\n"+
+				"    {name: S1}]\n  links: [{a: H0, b: S0},\n    "+links+"]", 1)
+	}
+	apart := strings.Replace(small, "kind: star, hosts: 5", "kind: leaf-spine, tors: 5, hosts: 1, spines: 0", 1)
+	flows, random := "flows:\n- {name: long, from: H0..H3, to: H4}\n", apart[strings.Index(apart, "workloads:"):]
+	random = random[:strings.Index(random, "schemes:")]
+	collective := "collectives:\n- {name: sum, do: all-reduce,\n  hosts: H0..H3, size: 1MB}\n"
+	sum := strings.NewReplacer(flows, collective, random, "").Replace(apart)
+	for text, want := range map[string]string{
+		free("{a: H4, b: S0}, {a: S1, b: S0}, {a: S0, b: S0}"): "x.yaml:9: link S0-S0: it is from a node to itself",
+		free("{a: H4, b: S0}, {a: S1, b: S0}, {a: H4, b: H4}"): "x.yaml:9: link H4-H4: it is from a node to itself",
+		free("{a: H4, b: S0}"):                                 "x.yaml:7: node S1 has no link",
+		free("{a: H4, b: S1}"):                                 "x.yaml:12: flows long: nothing leads from H0 to H4",
+		strings.Replace(apart, flows, "", 1):                   "x.yaml:7: flows W: nothing leads from H",
+		sum:                                                    "x.yaml:8: flows sum: nothing leads from H0 to H1",
+		apart:                                                  "x.yaml:7: flows long: nothing leads from H0 to H4",
+	} {
+		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}
+
+// A Pareto distribution has a mean if its shape is above 1, and a host that nobody else sends to receives nothing.
+func TestWorkloadsThatCannotBeDrawn(t *testing.T) {
+	with := func(what string) string { return strings.Replace(small, `sizes: pcn-w1, from: "*", to: "*"`, what, 1) }
+	for text, want := range map[string]string{
+		with(`sizes: pareto, mean: 10KB, shape: 1.01, from: "*", to: H0`): "",
+		with(`sizes: pareto, mean: 10KB, shape: 1, from: "*", to: H0`):    "x.yaml:9: workload W: shape 1: above 1",
+		with(`sizes: pareto, mean: 10KB, shape: 0.5, from: "*", to: H0`):  "x.yaml:9: workload W: shape 0.5: above 1",
+		with("sizes: pcn-w1, from: H1, to: H1"):                           "host H1 can receive from itself only",
+	} {
+		_, err := Parse("x.yaml", []byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}
+
+// What would take all memory is refused with its line.
 func TestTooMuchIsRefused(t *testing.T) {
 	to := func(with string) string { return strings.Replace(small, "to: H4}", "to: H4, "+with+"}", 1) }
-	apart := strings.Replace(small, "kind: star, hosts: 5", "kind: leaf-spine, tors: 5, hosts: 1, spines: 0", 1)
 	for text, want := range map[string]string{
 		to("count: 9000000000"):                   "x.yaml:7: flows long are about 3.6e+10",
 		to("size: 1B, every: 1ps"):                "x.yaml:7: flows long are about 8e+09",
 		to("size: 1B, repeat: 60000, count: 900"): "x.yaml:7: flows long are about 2.2e+08",
-		apart: "x.yaml: flows long: nothing leads from H0 to H4",
 	} {
 		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -86,6 +85,9 @@ func (t *Topology) listed(host fabric.Link) (*topology.Plan, error) {
 			}
 			ends[i] = node
 		}
+		if ends[0] == ends[1] {
+			return nil, at(l.A, "link %s-%s: it is from a node to itself", l.A.V, l.B.V)
+		}
 		link := fabric.Link{Rate: l.Rate.Or(host.Rate), Delay: l.Delay.Or(host.Delay), Overhead: host.Overhead}
 		if link.Rate <= 0 || link.Delay < 0 {
 			return nil, at(l.A, "link %s-%s: its rate must be positive, and its delay not negative", l.A.V, l.B.V)
@@ -101,10 +103,8 @@ func (t *Topology) listed(host fabric.Link) (*topology.Plan, error) {
 			return nil, at(n.Name, "node %q: the NICs of host %s are called so: name one of the two otherwise",
 				n.Name.V, p.Nodes[host].Name)
 		}
-	}
-	for _, n := range p.Nodes {
-		if len(n.Ends) == 0 {
-			return nil, fmt.Errorf("node %s has no link", n.Name)
+		if len(p.Nodes[i].Ends) == 0 {
+			return nil, at(n.Name, "node %s has no link", n.Name.V)
 		}
 	}
 	return p, nil

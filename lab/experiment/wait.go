@@ -195,56 +195,85 @@ func (w *waits) of(host int, list []After) (*Wait, error) {
 	return x, nil
 }
 
+// before is what has to happen before the cause does; nil: nothing.
+func (c *Cause) before(flows []Flow) *Wait {
+	if c.Wait != nil {
+		return c.Wait
+	}
+	return flows[c.Flow].Wait
+}
+
 // cycle finds flows that wait for each other in a circle, none of which would ever begin. In a circle where not all
 // that is waited for is needed, flows may begin.
 func (e *Experiment) cycle(flows []Flow) error {
-	const (
-		entered = 1
-		left    = 2
-	)
-	state := map[*Wait]int{}
-	var enter func(w *Wait) bool
-	enter = func(w *Wait) bool {
-		if w == nil || state[w] == left {
-			return true
-		}
-		if state[w] == entered {
-			return false
-		}
-		state[w] = entered
-		for i := range w.After {
-			c := &w.After[i]
-			next := c.Wait
-			if next == nil {
-				next = flows[c.Flow].Wait
-			}
-			if !enter(next) {
-				return false
-			}
-		}
-		state[w] = left
-		return true
+	if !Circle(flows) {
+		return nil
 	}
-	for i := range flows {
-		if !enter(flows[i].Wait) {
-			return e.neverBegin(flows)
-		}
-	}
-	return nil
+	return e.neverBegin(flows)
 }
 
-// neverBegin finds flows that do not begin though all that is waited for happens as soon as it can.
-func (e *Experiment) neverBegin(flows []Flow) error {
-	missing := map[*Wait]int{} // so many causes
+// Circle reports whether flows wait for each other in a circle. The path is a list, since it may have millions of steps:
+// too many for a stack.
+func Circle(flows []Flow) bool {
+	type step struct {
+		w    *Wait
+		next int // of its causes
+	}
+	var path []step
+	left := map[*Wait]bool{} // false: it is on the path
+	enter := func(w *Wait) (circle bool) {
+		if over, known := left[w]; w == nil || known {
+			return known && !over
+		}
+		left[w] = false
+		path = append(path, step{w: w})
+		return false
+	}
+	for i := range flows {
+		circle := enter(flows[i].Wait)
+		for len(path) > 0 && !circle {
+			s := &path[len(path)-1]
+			if s.next == len(s.w.After) {
+				left[s.w] = true
+				path = path[:len(path)-1]
+				continue
+			}
+			s.next++
+			circle = enter(s.w.After[s.next-1].before(flows))
+		}
+		if circle {
+			return true
+		}
+	}
+	return false
+}
+
+// Missing says of flows' waits, of others, and of what they wait for, how many of its causes each lacks when all that is
+// waited for has happened that can; none: 0 or less. What lacks some is never over.
+func Missing(flows []Flow, others ...*Wait) map[*Wait]int {
+	missing := map[*Wait]int{}
 	behindWait, behindFlow, of := map[*Wait][]*Wait{}, map[int32][]*Wait{}, map[*Wait][]int32{}
-	var add func(w *Wait)
-	add = func(w *Wait) {
+	var list []*Wait
+	add := func(w *Wait) {
 		if _, known := missing[w]; known {
 			return
 		}
 		if missing[w] = w.Need; w.Need == 0 {
 			missing[w] = len(w.After)
 		}
+		list = append(list, w)
+	}
+	for i := range flows {
+		if w := flows[i].Wait; w != nil {
+			add(w)
+			of[w] = append(of[w], int32(i))
+		}
+	}
+	for _, w := range others {
+		add(w)
+	}
+	for ; len(list) > 0; list = list[1:] {
+		w := list[0]
 		for i := range w.After {
 			if c := &w.After[i]; c.Wait != nil {
 				behindWait[c.Wait] = append(behindWait[c.Wait], w)
@@ -252,12 +281,6 @@ func (e *Experiment) neverBegin(flows []Flow) error {
 			} else {
 				behindFlow[c.Flow] = append(behindFlow[c.Flow], w)
 			}
-		}
-	}
-	for i := range flows {
-		if w := flows[i].Wait; w != nil {
-			add(w)
-			of[w] = append(of[w], int32(i))
 		}
 	}
 	var open []*Wait
@@ -284,14 +307,19 @@ func (e *Experiment) neverBegin(flows []Flow) error {
 			happens(behindFlow[f])
 		}
 	}
+	return missing
+}
+
+// neverBegin finds flows that do not begin though all that is waited for happens as soon as it can.
+func (e *Experiment) neverBegin(flows []Flow) error {
+	missing, of := Missing(flows), map[*Wait][]int32{}
+	for i := range flows {
+		of[flows[i].Wait] = append(of[flows[i].Wait], int32(i))
+	}
 	// Of what is left each waits for another of them: whoever goes from one to the next comes into a circle.
 	next := func(w *Wait) *Wait {
 		for i := range w.After {
-			before := w.After[i].Wait
-			if before == nil {
-				before = flows[w.After[i].Flow].Wait
-			}
-			if missing[before] > 0 {
+			if before := w.After[i].before(flows); missing[before] > 0 {
 				return before
 			}
 		}

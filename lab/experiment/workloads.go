@@ -93,6 +93,8 @@ func (w *Workload) check(p *topology.Plan, from, to []int) error {
 	switch in := w.Incast; {
 	case w.Flows.IsSet() && w.Flows.V < 1:
 		return at(w.Flows, "workload %s: flows %d: from 1 (absent: all)", w.Name.V, w.Flows.V)
+	case w.Shape.IsSet() && !(w.Shape.V > 1):
+		return at(w.Shape, "workload %s: shape %v: above 1, or sizes have no mean", w.Name.V, w.Shape.V)
 	case in.IsSet() && len(in.V) != 2:
 		return at(in, "workload %s: incast has the least and the most senders: incast: [1, 15]", w.Name.V)
 	case in.IsSet() && (in.V[0] < 1 || in.V[1] < in.V[0]):

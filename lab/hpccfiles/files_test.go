@@ -169,7 +169,12 @@ func TestConfig(t *testing.T) {
 		{settings: "\ufeffCC_MODE 8", err: "config.txt:1: CC_MODE 8: "},
 		{settings: "SIMULATOR_STOP_TIME 0", err: "SIMULATOR_STOP_TIME: it must be positive"},
 		{settings: "PFC_OUTPUT_FILE fct.txt", err: "PFC_OUTPUT_FILE: another file that is written is called fct.txt, too"},
-		{settings: "FCT_OUTPUT_FILE a/qlen.txt", err: "config.txt: two of the files that are written have one name"},
+		{settings: "FCT_OUTPUT_FILE a/qlen.txt", err: "config.txt:1: FCT_OUTPUT_FILE: another file that is written is called qlen.txt, too"},
+		{settings: "CC_MODE 1\nPFC_OUTPUT_FILE a\nQLEN_MON_FILE a",
+			err: "config.txt:3: QLEN_MON_FILE: another file that is written is called a, too"},
+		{settings: "FCT_OUTPUT_FILE pfc.txt\nPFC_OUTPUT_FILE fct.txt"},
+		{settings: "KMIN_MAP", err: "config.txt:1: KMIN_MAP: how many, and for each"},
+		{settings: "KMIN_MAP 0", err: "config.txt:1: KMIN_MAP: how many, and for each"},
 	} {
 		p, err := prepare(t, c.settings, c.scheme)
 		if c.err != "" {

@@ -28,9 +28,6 @@ func ReadFlows(file string, b []byte, t *Topology) ([]Flow, error) {
 		f.Port = int(w.count("a flow's destination port", 0, 65535))
 		f.Size = units.Size(w.count("a flow's size", 1, 1<<40))
 		text := w.next("a flow's start")
-		if w.err != nil {
-			break
-		}
 		var err error
 		if f.Start, err = parseSeconds(text); err != nil {
 			w.fail("a flow's start %v", err)

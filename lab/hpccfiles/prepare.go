@@ -275,26 +275,25 @@ func (p *Prepared) flows() error {
 func (p *Prepared) outputs() {
 	c := p.Config
 	p.From, p.To = 1, 0
-	taken := map[string]bool{}
-	for i, o := range []struct {
-		key  string
-		name *string
-	}{{"FCT_OUTPUT_FILE", &p.FCT}, {"PFC_OUTPUT_FILE", &p.PFC}, {"QLEN_MON_FILE", &p.Queues}} {
-		s, text, ok := c.single(o.key)
-		if ok {
-			*o.name = filepath.Base(text)
-			p.Named[i] = fmt.Sprintf("%s:%d: %s", c.File, s.line, s.key)
+	names := [...]*string{&p.FCT, &p.PFC, &p.Queues}
+	var by [len(names)]*setting
+	for i, key := range [...]string{"FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE"} {
+		s, text, ok := c.single(key)
+		if !ok {
+			continue
 		}
-		if ok && (*o.name == "." || *o.name == ".." || *o.name == "/") {
+		*names[i], by[i] = filepath.Base(text), s
+		p.Named[i] = fmt.Sprintf("%s:%d: %s", c.File, s.line, s.key)
+		if *names[i] == "." || *names[i] == ".." || *names[i] == "/" {
 			c.fail(s, "%q is not a file's name", text)
 		}
-		if ok && taken[*o.name] {
-			c.fail(s, "another file that is written is called %s, too", *o.name)
-		}
-		taken[*o.name] = true
 	}
-	if len(taken) < 3 && c.err == nil { // one is called as another is by default
-		c.err = c.at(0, "two of the files that are written have one name")
+	for i, s := range by {
+		for k, other := range names {
+			if s != nil && k != i && *names[i] == *other && (by[k] == nil || k < i) {
+				c.fail(s, "another file that is written is called %s, too", *other)
+			}
+		}
 	}
 	from, isFrom := c.number("QLEN_MON_START", 2e9)
 	to, isTo := c.number("QLEN_MON_END", 2.1e9)

@@ -140,7 +140,7 @@ func (t *Topology) waysTo(host int, next [][]hop, payload int64) []way {
 	return ways
 }
 
-// rtt is the base round-trip time as that simulator counts it, ns.
+// rtt is the base round-trip time as that simulator counts it, ns; of no way, 0.
 func (w way) rtt() int64 { return 2*w.delay + w.send }
 
 // longestRTT is the largest of all pairs of hosts.
@@ -149,9 +149,7 @@ func (t *Topology) longestRTT(payload int64) (rtt int64) {
 	for _, to := range hosts {
 		ways := t.waysTo(to, next, payload)
 		for _, from := range hosts {
-			if from != to && ways[from].ok {
-				rtt = max(rtt, ways[from].rtt())
-			}
+			rtt = max(rtt, ways[from].rtt())
 		}
 	}
 	return rtt

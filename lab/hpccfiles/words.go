@@ -11,7 +11,7 @@ import (
 )
 
 // words reads a file of words between white space. The first error stays, and
-// nothing is read after it.
+// nothing is read after it: whatever is wrong with the nothing that is read then is no news.
 type words struct {
 	file string
 	list []word
@@ -70,9 +70,6 @@ func (w *words) end(after string) {
 // count reads a whole number from least to most.
 func (w *words) count(what string, least, most int64) int64 {
 	text := w.next(what)
-	if w.err != nil {
-		return 0
-	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
 		w.fail("%s %q: a whole number from %d to %d", what, text, least, most)
@@ -84,9 +81,6 @@ func (w *words) count(what string, least, most int64) int64 {
 // number reads a number that is not negative.
 func (w *words) number(what string) float64 {
 	text := w.next(what)
-	if w.err != nil {
-		return 0
-	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
 		w.fail("%s %q: a number, not negative", what, text)
@@ -97,9 +91,6 @@ func (w *words) number(what string) float64 {
 
 func (w *words) rate(what string) units.Rate {
 	text := w.next(what)
-	if w.err != nil {
-		return 0
-	}
 	r, err := parseRate(text)
 	if err != nil {
 		w.fail("%s: %v", what, err)
@@ -109,9 +100,6 @@ func (w *words) rate(what string) units.Rate {
 
 func (w *words) time(what string) units.Time {
 	text := w.next(what)
-	if w.err != nil {
-		return 0
-	}
 	t, err := parseTime(text)
 	if err == nil && t < 0 {
 		err = fmt.Errorf("%q is negative", text)

@@ -56,6 +56,19 @@ func TestBadFiles(t *testing.T) {
 			"x.cm:12: trigger 3 is activated 2 times at most, and needs 3: the connection would never start"},
 		{"1->2 id 2 trigger 1", "1->2 id 2 trigger 2",
 			"x.cm:10: trigger 2 is activated 1 times at most, and needs 2: the connection would never start"},
+		{"Nodes 3", "Nodes 3 4", `x.cm:2: "4" behind the number of Nodes`},
+		{"Nodes 3", "Nodes 3\nNodes 3", "x.cm:3: Nodes is there twice"},
+		{"Nodes 3", "Nodes 1", `x.cm:2: Nodes "1": a whole number from 2 to 65536`},
+		{"trigger id 1 oneshot", "trigger id 1 oneshot barrier", "x.cm:7: a trigger is either oneshot or barrier"},
+		{"trigger id 1 oneshot", "trigger id 1 once", `x.cm:7: a trigger has no "once"`},
+		{"trigger id 1 oneshot", "trigger oneshot", "x.cm:7: a trigger needs an id"},
+		{"trigger id 1 oneshot", "trigger id 1", "x.cm:7: a trigger is oneshot, multishot or barrier"},
+		{"trigger id 1 oneshot", "trigger id", "x.cm:7: a trigger's id is missing"},
+		{"trigger id 1 oneshot", "triger id 1 oneshot", `x.cm:7: "triger": neither a connection`},
+		{"0->1 id 1 ", "0->1 ", "x.cm:5: a connection with a trigger needs an id"},
+		{"1->2 id 2 trigger 1 size 100000 send", "1->2 start 0 size 100000 send", "x.cm:6: a connection with a trigger needs"},
+		{"0->1 id 1 start 0", "0->1 id 1 start 1000000000000001", `x.cm:5: start "1000000000000001": a whole number from 0`},
+		{"size 5000", "size 5000 size 5000", "x.cm:10: size is there twice"},
 		{"size 5000", "size 5kB", `x.cm:10: size "5kB"`},
 		{"size 5000", "sise 5000", `x.cm:10: a connection has no "sise"`},
 	} {
@@ -66,6 +79,24 @@ func TestBadFiles(t *testing.T) {
 		if _, err := Read("x.cm", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, not %s", c.new, err, c.want)
 		}
+	}
+}
+
+// The largest numbers that are allowed are taken as they are, in whatever order and with whatever white space; a file
+// without connections is none.
+func TestWhatIsTaken(t *testing.T) {
+	m, err := Read("x.cm", []byte("\ufeffTriggers\t0\r\nConnections 2\r\n\r\n  # hosts\r\nNodes 65536\r\n"+
+		"65535->0\tid 8388608  start 1000000000000000\tsize 1099511627776\r\n0->65535 msg 1099511627776 size 1 start 0"))
+	want := []Connection{
+		{ID: 1 << 23, From: 65535, To: 0, Size: 1 << 40, Start: 1000 * units.Second, Line: 6},
+		{From: 0, To: 65535, Size: 1, Line: 7},
+	}
+	if err != nil || !slices.Equal(m.Connections, want) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	const none = "x.cm: there are no connections"
+	if _, err := Read("x.cm", []byte("Nodes 2\nConnections 0\n")); err == nil || err.Error() != none {
+		t.Errorf("%v; want %s", err, none)
 	}
 }
 

@@ -117,6 +117,9 @@ func (p *Poisson) checkIncast(low, high int) error {
 		if slices.Contains(p.From, to) {
 			others--
 		}
+		if others == 0 {
+			return fmt.Errorf("host %s can receive from itself only", nameOf(to, p.Name))
+		}
 		if high > others {
 			return fmt.Errorf("incasts of up to %d senders; host %s has %d", high, nameOf(to, p.Name), others)
 		}

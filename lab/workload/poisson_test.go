@@ -305,7 +305,7 @@ func TestPoissonRefuses(t *testing.T) {
 		"incasts of 3 to 2 senders":         func(p *Poisson) { p.IncastMin, p.IncastMax = 3, 2 },
 		"up to 5 senders; host 4 has 4":     func(p *Poisson) { p.IncastMin, p.IncastMax = 1, 5 },
 		"up to 4 senders; host 3 has 3":     func(p *Poisson) { p.To, p.IncastMin, p.IncastMax = []int{4, 3}, 4, 4 },
-		"up to 1 senders; host 0 has 0":     func(p *Poisson) { p.From, p.To = []int{0}, []int{0} },
+		"host 0 can receive from itself":    func(p *Poisson) { p.From, p.To = []int{0}, []int{0} },
 		"synchronised senders and incasts":  func(p *Poisson) { p.Synchronised, p.IncastMin, p.IncastMax = true, 1, 1 },
 		"host 2 can send to itself only":    func(p *Poisson) { p.Synchronised, p.To = true, []int{2} },
 		"about 1.2e+14 flows; 67108864 are": func(p *Poisson) { p.Load, p.End = 1e6, 1000*units.Second },
