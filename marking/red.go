@@ -39,8 +39,9 @@ type RED struct {
 }
 
 var (
-	_ Runner = (*RED)(nil)
-	_ Idler  = (*RED)(nil)
+	_ Runner   = (*RED)(nil)
+	_ Idler    = (*RED)(nil)
+	_ ByLength = (*RED)(nil)
 )
 
 // NewRED returns a congestion point that draws from its own sequence, given by seed.
@@ -61,6 +62,9 @@ func (r *RED) Dequeue(_ units.Time, q Queue, _ *Packet) Mark {
 	}
 	return Unchanged
 }
+
+// Thresholds implements ByLength.
+func (r *RED) Thresholds() (kmin, kmax units.Size) { return units.Size(r.kmin), units.Size(r.kmax) }
 
 // congested draws whether a queue of so many bytes is taken for congested.
 func (r *RED) congested(b int64) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"photon/marking"
 	"photon/units"
@@ -18,41 +17,36 @@ type marks struct {
 	why         string     // it cannot be said; empty: it can
 }
 
-// early reports whether the scheme may mark frames in a queue of so many bytes.
-func (p *Plan) early(queue units.Size) bool {
-	from, _, known := p.thresholds()
-	return !known || from < queue
+// early reports whether the congestion point of a queue may mark frames when so many bytes are in it.
+func (p *Plan) early(port, prio int, queue units.Size) bool {
+	from, _, known := p.thresholds(port, prio)
+	return p.judges(port, prio) && (!known || from < queue)
 }
 
-// thresholds are those of a scheme that goes by the length of a queue.
-func (p *Plan) thresholds() (from, all units.Size, known bool) {
-	for _, s := range p.node.Params {
-		var v units.Size
-		if s.Name != "kmin" && s.Name != "kmax" || v.UnmarshalText([]byte(s.Value)) != nil {
-			continue
-		}
-		if s.Name == "kmin" {
-			from = v
-		} else {
-			all = v
-		}
+// thresholds are those of a congestion point that goes by the length of its queue.
+func (p *Plan) thresholds(port, prio int) (from, all units.Size, known bool) {
+	if by, ok := p.point(port, prio).(marking.ByLength); ok {
+		from, all = by.Thresholds()
 	}
-	return from, all, all > 0 && slices.Contains([]string{"dcqcn", "dcqcn-mlx", "dcqcn+"}, p.node.Scheme.Name)
+	return from, all, all > 0
 }
 
 // judges reports whether a priority of a port has a congestion point of the scheme.
 func (p *Plan) judges(port, prio int) bool {
 	c := &p.node.Config
-	if (c.LosslessAt(port)|c.Judged)>>prio&1 == 0 {
-		return false
-	}
-	return c.CP(marking.Place{Port: port, Prio: prio, Rate: c.Ports[port].Link.Rate}) != marking.None{}
+	return (c.LosslessAt(port)|c.Judged)>>prio&1 != 0 && p.point(port, prio) != marking.None{}
+}
+
+// point is a congestion point of the scheme, as a queue has it.
+func (p *Plan) point(port, prio int) marking.CP {
+	c := &p.node.Config
+	return c.CP(marking.Place{Port: port, Prio: prio, Rate: c.Ports[port].Link.Rate})
 }
 
 // marks works it out for the scheme of the switch, and frames of so many bytes that take cells for 1600.
 func (p *Plan) marks(w *way, size int) (m marks) {
 	m.frames = 60
-	from, all, known := p.thresholds()
+	from, all, known := p.thresholds(w.out, max(w.stop, 0))
 	if m.all = all; !known {
 		m.why = fmt.Sprintf("what %s marks does not follow from how long a queue is", p.node.Scheme.Name)
 		return m

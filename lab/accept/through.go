@@ -69,12 +69,10 @@ func (t *trial) through(ctx context.Context, w *way) error {
 	for _, f := range wanted {
 		size += len(f)
 	}
-	if t.p.early(units.Size(size)) { // which of them are marked is not for this step to say
-		for i, f := range frames {
-			at := tagOf(f)
-			if f[at+ipAt+1]&wire.CE != 0 && t.p.judges(w.out, int(f[at+prioAt])) {
-				wanted = append(wanted, marked(wanted[i]))
-			}
+	for i, f := range frames { // which of them are marked is not for this step to say
+		at := tagOf(f)
+		if f[at+ipAt+1]&wire.CE != 0 && t.p.early(w.out, int(f[at+prioAt]), units.Size(size)) {
+			wanted = append(wanted, marked(wanted[i]))
 		}
 	}
 	b.betweenPolls(func(units.Time) { b.ports[w.to].wanted[id] = wanted })

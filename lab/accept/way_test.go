@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"photon/config"
+	"photon/marking"
+	"photon/units"
 	"photon/wire"
 )
 
@@ -296,6 +298,9 @@ func TestMarksOfPriorities(t *testing.T) {
 		scheme + ", priorities: [0, 3]}\n":             {[]int{0, 3}, true},
 		scheme + ", priorities: [0]}\n":                {[]int{0}, false},
 		scheme + ", priorities: []}\n":                 {nil, false},
+		"scheme: {name: dcqcn-mlx}\n":                  {[]int{3}, true},
+		"scheme: {name: dcqcn+}\n":                     {[]int{3}, true},
+		"scheme: {name: tcd+dcqcn}\n":                  {[]int{3}, false}, // it looks at pauses, too
 		"scheme: {name: none}\n":                       {nil, false},
 		"scheme: {name: pcn}\n":                        {[]int{3}, false}, // it does not go by the queue's length alone
 		"scheme: {name: swift}\n":                      {nil, false},
@@ -317,5 +322,29 @@ func TestMarksOfPriorities(t *testing.T) {
 		if m := p.marks(&w, 1500); (m.why == "") != of.known {
 			t.Errorf("%s: %q", file, m.why)
 		}
+	}
+}
+
+// byLength is the congestion point of a scheme that photon does not have.
+type byLength struct{ marking.CP }
+
+func (byLength) Thresholds() (kmin, kmax units.Size) { return 3 * units.KB, 6 * units.KB }
+
+// What a scheme marks is known of its congestion point, whatever the scheme is called.
+func TestMarksOfNewSchemes(t *testing.T) {
+	p, err := planOf(t, fourPorts+"scheme: {name: pcn}\n", "", 0, 1, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.node.Config.CP = func(marking.Place) marking.CP { return byLength{marking.None{}} }
+	w, ok := p.way(p.turn(false), 0, 1)
+	if !ok {
+		t.Fatal("no way")
+	}
+	if m := p.marks(&w, 1500); m.why != "" || m.all != 6*units.KB || m.least != 60-1-4-1 || m.most != 60-1 {
+		t.Errorf("%+v", m)
+	}
+	if p.early(w.out, 3, 3*units.KB) || !p.early(w.out, 3, 3001) || p.early(w.out, 0, 3001) {
+		t.Error("frames are marked from Kmin on, in the scheme's priority")
 	}
 }
