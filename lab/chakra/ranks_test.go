@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Ranks that wait for each other would wait for ever: a node at which one of them hangs is named, the first that
@@ -110,5 +112,58 @@ func TestGroupsOfOtherRanks(t *testing.T) {
 		if _, err := flowsOf(x); err == nil && want != "" || err != nil && err.Error() != want {
 			t.Errorf("%v; want %s", err, want)
 		}
+	}
+}
+
+// Messages are of two ranks of the trace.
+func TestPeersOfMessages(t *testing.T) {
+	for peer, want := range map[int64]string{
+		-1: "a.et: node 3: rank -1: there are 0 to 1, and it is of rank 0", 1: "",
+		0: "a.et: node 3: rank 0: there are 0 to 1, and it is of rank 0",
+		2: "a.et: node 3: rank 2: there are 0 to 1, and it is of rank 0",
+	} {
+		x := &Trace{}
+		for i, b := range [][]byte{
+			trace(node(3, 5, nil, 0, map[string]uint64{"comm_dst": uint64(peer), "comm_size": 9})),
+			trace(node(4, 6, nil, 0, map[string]uint64{"comm_src": 0, "comm_size": 9})),
+		} {
+			r, err := Read([]string{"a.et", "b.et"}[i], b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Ranks = append(x.Ranks, r)
+		}
+		flows, err := flowsOf(x)
+		if err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("to rank %d: %v; want %s", peer, err, want)
+		}
+		if want == "" && (len(flows) != 1 || flows[0].Weight != 1 || flows[0].DSCP != 26 || flows[0].Size != 9) {
+			t.Errorf("%+v", flows)
+		}
+	}
+}
+
+// What a node depends on may be packed, as proto3 writes it, or be a field each; control and data count alike.
+func TestDependenciesPackedOrNot(t *testing.T) {
+	ids := func(of ...uint64) (b []byte) {
+		for _, id := range of {
+			b = protowire.AppendVarint(b, id)
+		}
+		return b
+	}
+	end := slices.Concat(varint(1, 9), varint(3, 4),
+		message(5, ids(1, 300)), varint(4, 7), message(4, nil), message(4, ids(8)))
+	var others [][]byte
+	for _, id := range []uint64{1, 300, 7, 8} {
+		others = append(others, node(id, 4, nil, 0, nil))
+	}
+	r, err := Read("x.et", trace(append(others, end)...))
+	if err != nil || !slices.Equal(r.Nodes[4].After, []uint64{1, 300, 7, 8}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	cut := slices.Concat(varint(1, 9), varint(3, 4), message(5, []byte{1, 0x80}))
+	if _, err := Read("x.et", trace(append(others, cut)...)); err == nil ||
+		!strings.HasPrefix(err.Error(), "x.et: behind node 8: node 9: what it depends on: ") {
+		t.Errorf("%v", err)
 	}
 }

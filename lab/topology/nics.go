@@ -112,9 +112,11 @@ func (p *Plan) nearest(from, to int) (pairs [][2]int) {
 	var all []found
 	k := p.survey()
 	least, alike := math.MaxInt, false
-	for j, b := range choice(to) {
-		for i, a := range choice(from) {
-			f := found{[2]int{a, b}, int(k.apart(a, b)), i == j}
+	for _, b := range choice(to) {
+		for _, a := range choice(from) {
+			_, ofA := p.HostOf(a)
+			_, ofB := p.HostOf(b)
+			f := found{[2]int{a, b}, int(k.apart(a, b)), ofA == ofB}
 			if f.links < least {
 				least, alike = f.links, false
 			}

@@ -188,3 +188,28 @@ func TestNamesAndPairs(t *testing.T) {
 		t.Error("pairs of hosts are alike if their switches and cables are")
 	}
 }
+
+// A plan may begin with a host, as others' files do: its flows take turns as those of any other.
+func TestNICsOfTheFirstNode(t *testing.T) {
+	l := fabric.Link{Rate: units.Gbps}
+	p := New()
+	a, b := p.Host("A"), p.Host("B")
+	s := p.Switch("switch", "S")
+	for _, h := range []int{a, b, a, b} {
+		p.Connect(h, s, l)
+	}
+	if a != 0 {
+		t.Fatalf("A is node %d", a)
+	}
+	for _, pair := range [][2]int{{a, b}, {b, a}} {
+		from, to := p.NICs(pair[0]), p.NICs(pair[1])
+		for nth := range 4 {
+			if x, y := p.Pick(pair[0], pair[1], nth); x != from[nth%2] || y != to[nth%2] {
+				t.Errorf("flow %d from %d to %d: %d to %d", nth, pair[0], pair[1], x, y)
+			}
+		}
+		if x, y := p.Pick(Pinned(from[1]), pair[1], 0); x != from[1] || y != to[1] {
+			t.Errorf("from NIC 1 of %d to %d: %d to %d", pair[0], pair[1], x, y)
+		}
+	}
+}

@@ -350,6 +350,13 @@ func TestOnOff(t *testing.T) {
 	if other, errOther := o.Generate(2); err != nil || errOther != nil || !slices.Equal(list, again) || slices.Equal(list, other) {
 		t.Errorf("seeds: %v, %v", err, errOther)
 	}
+	for _, ends := range [][2]int{{0, 1}, {1, 0}} { // hosts count from 0
+		first := o
+		first.From, first.To = ends[0], ends[1]
+		if list, err := first.Generate(1); err != nil || list[0].From != ends[0] || list[0].To != ends[1] {
+			t.Errorf("from %d to %d: %v", ends[0], ends[1], err)
+		}
+	}
 	for want, change := range map[string]func(*OnOff){
 		"bursts of 0B":               func(o *OnOff) { o.Burst = 0 },
 		"a load of 0bps":             func(o *OnOff) { o.Rate = 0 },
