@@ -85,8 +85,8 @@ type Runner interface {
 	DequeueRun(now units.Time, q Queue, sizes []uint16) (marked uint64)
 }
 
-// ByLength is a CP whose marks follow from how long a queue is, and from chance: who fills a queue can say how many frames
-// will be marked, as an acceptance run does.
+// ByLength is a CP whose marks follow from how long a queue is, and from chance: who fills a queue can say how many
+// frames will be marked, as an acceptance run does.
 type ByLength interface {
 	CP
 	// Thresholds are how much may be queued so that no frame is marked, and so that not every frame is.

@@ -53,7 +53,8 @@ func TestLongChainsNeedNoStack(t *testing.T) {
 		t.Errorf("it begins at %v: %+v", f.Start, f)
 	}
 	circle = true
-	if _, err := e.Sends(n.Plan, 1); err == nil || !strings.Contains(err.Error(), "wait for something that waits for them") {
+	const waits = "wait for something that waits for them"
+	if _, err := e.Sends(n.Plan, 1); err == nil || !strings.Contains(err.Error(), waits) {
 		t.Errorf("a circle: %v", err)
 	}
 }

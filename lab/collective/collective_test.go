@@ -171,8 +171,8 @@ func TestHalvingDoublingAddsUp(t *testing.T) {
 	})
 }
 
-// A collective moves as soon as each piece has a byte, and none of its messages is ever empty. With a byte less there is
-// an error.
+// A collective moves as soon as each piece has a byte, and none of its messages is ever empty. With a byte less there
+// is an error.
 func TestPiecesHaveAByteAtLeast(t *testing.T) {
 	for _, s := range specs() {
 		least := max(1, s.Chunks) * max(1, s.Channels)

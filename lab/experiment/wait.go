@@ -212,8 +212,8 @@ func (e *Experiment) cycle(flows []Flow) error {
 	return e.neverBegin(flows)
 }
 
-// Circle reports whether flows wait for each other in a circle. The path is a list, since it may have millions of steps:
-// too many for a stack.
+// Circle reports whether flows wait for each other in a circle. The path is a list, since it may have millions of
+// steps: too many for a stack.
 func Circle(flows []Flow) bool {
 	type step struct {
 		w    *Wait
@@ -248,8 +248,8 @@ func Circle(flows []Flow) bool {
 	return false
 }
 
-// Missing says of flows' waits, of others, and of what they wait for, how many of its causes each lacks when all that is
-// waited for has happened that can; none: 0 or less. What lacks some is never over.
+// Missing says of flows' waits, of others, and of what they wait for, how many of its causes each lacks when all that
+// is waited for has happened that can; none: 0 or less. What lacks some is never over.
 func Missing(flows []Flow, others ...*Wait) map[*Wait]int {
 	missing := map[*Wait]int{}
 	behindWait, behindFlow, of := map[*Wait][]*Wait{}, map[int32][]*Wait{}, map[*Wait][]int32{}

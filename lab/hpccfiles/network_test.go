@@ -9,8 +9,8 @@ import (
 	"photon/units"
 )
 
-// What docs/hpcc-files.md says of switches holds: XOFF is 4 KB and 1/8 of the free buffer, XON 3 KB below, links count 10
-// bytes less than a frame without preamble and gap, and the line rate is that of the first host.
+// What docs/hpcc-files.md says of switches holds: XOFF is 4 KB and 1/8 of the free buffer, XON 3 KB below, links count
+// 10 bytes less than a frame without preamble and gap, and the line rate is that of the first host.
 func TestNetworkIsThatOfTheDocs(t *testing.T) {
 	const mixed = "5 2 4\n0 4\n4 0 100Gbps 1us 0\n2 4 40Gbps 1us 0\n0 1 25Gbps 1us 0\n3 4 10Gbps 1us 0\n"
 	top := mustTopology(t, mixed) // hosts 1, 2 and 3
@@ -27,7 +27,8 @@ func TestNetworkIsThatOfTheDocs(t *testing.T) {
 		t.Errorf("the line rate is %v", q.LinkRate.Value.V)
 	}
 	if q.XOFF.Value.V != 4000 || q.XON.Value.V != 1000 || q.Alpha.Value.V != 0.125 || !q.AlphaByRate.Value.V {
-		t.Errorf("XOFF %v, XON %v, alpha %v, by rate %v", q.XOFF.Value.V, q.XON.Value.V, q.Alpha.Value.V, q.AlphaByRate.Value.V)
+		t.Errorf("XOFF %v, XON %v, alpha %v, by rate %v",
+			q.XOFF.Value.V, q.XON.Value.V, q.Alpha.Value.V, q.AlphaByRate.Value.V)
 	}
 	if q.Overhead.Value.V != -10 || !q.AckEach.Value.V || q.Buffer.Value.V != 16<<20 || q.Payload.Value.V != 1000 {
 		t.Errorf("overhead %v, buffer %v, payload %v", q.Overhead.Value.V, q.Buffer.Value.V, q.Payload.Value.V)
@@ -38,7 +39,8 @@ func TestNetworkIsThatOfTheDocs(t *testing.T) {
 func TestPriorityGroups(t *testing.T) {
 	top := mustTopology(t, four)
 	for groups, want := range map[string]string{
-		"0": "flow.txt:2: priority group 0: data has 1 to 5 here", "6": "flow.txt:2: priority group 6: data has 1 to 5 here",
+		"0":  "flow.txt:2: priority group 0: data has 1 to 5 here",
+		"6":  "flow.txt:2: priority group 6: data has 1 to 5 here",
 		"37": "flow.txt:3: priority group 7: data has 1 to 5 here", "1": "", "5": "", "42": "", "53124": "",
 	} {
 		var text strings.Builder
