@@ -68,6 +68,9 @@ func Busiest(host bool, ports, flows int) *telemetry.Source {
 				one.Discards[r][prio] = 1
 			}
 		}
+		for action := range one.Watchdog.Under { // reloads have changed the action
+			one.Watchdog.Under[action] = [8]uint64{1, 1, 1, 1, 1, 1, 1, 1}
+		}
 		one.Credits = credits.Counters{Lanes: 0xFF, Waiting: 1}
 		if !host {
 			one.Impaired = fabric.Impaired{Lost: 1, Duplicated: 2, Reordered: 3, Delayed: 4, Corrupted: 5, Marked: 6, Pauses: 7}

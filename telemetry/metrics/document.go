@@ -11,6 +11,7 @@ import (
 	"photon/fabric"
 	"photon/impair"
 	"photon/lldp"
+	"photon/pfc"
 )
 
 // Series limits what has series of its own.
@@ -44,6 +45,8 @@ func sizeOf(of owner) (n size) {
 			values = int(impair.Actions)
 		case slices.Equal(m.labels, byFeature):
 			values = int(lldp.Features)
+		case slices.Equal(m.labels, byWatchdogAction):
+			values = len(pfc.WatchdogCounters{}.Under)
 		case slices.Equal(m.labels, byNeighbourState):
 			values = len(dataplane.NeighbourStates)
 		}
