@@ -211,3 +211,31 @@ func TestREDOverMoreThanAnyQueue(t *testing.T) {
 		}
 	}
 }
+
+// A RED marks nothing up to the first of its thresholds, some frames up to the second, and all beyond it.
+func TestThresholdsAreWhereMarksBegin(t *testing.T) {
+	r := NewRED(REDParams{Kmin: 5000, Kmax: 9000, Pmax: 0.5}, 1)
+	kmin, kmax := r.Thresholds()
+	for queue, want := range map[units.Size]string{kmin: "none", kmax: "some", kmax + 1: "all"} {
+		marked := 0
+		const frames = 1000
+		for range frames {
+			if r.Dequeue(0, Queue{Bytes: queue}, &Packet{}) == Congestion {
+				marked++
+			}
+		}
+		got := "some"
+		switch marked {
+		case 0:
+			got = "none"
+		case frames:
+			got = "all"
+		}
+		if got != want {
+			t.Errorf("%v queued: %s are marked, %d of %d", queue, got, marked, frames)
+		}
+	}
+	if kmin != 5000 || kmax != 9000 {
+		t.Errorf("%v and %v", kmin, kmax)
+	}
+}

@@ -66,7 +66,8 @@ func TestRanksThatWaitForEachOther(t *testing.T) {
 // Process groups are lists of ranks by name, each rank once; what is wrong has its line where the text has one.
 func TestReadGroups(t *testing.T) {
 	groups, err := ReadGroups("g.json", []byte("\ufeff{\r\n\t\"b\": [3, 1],\r\n\t\"a\": [0], \"none\": []\r\n}\r\n"))
-	if b, a := groups["b"], groups["a"]; err != nil || len(groups) != 3 || !slices.Equal(b, []int{3, 1}) || len(a) != 1 {
+	b, a := groups["b"], groups["a"]
+	if err != nil || len(groups) != 3 || !slices.Equal(b, []int{3, 1}) || len(a) != 1 {
 		t.Errorf("%v, %v", groups, err)
 	}
 	for text, want := range map[string]string{

@@ -68,8 +68,10 @@ func TestPriorityGroups(t *testing.T) {
 		}
 		q := p.Experiment.Parameters
 		if lossless := q.Lossless.Value.V; len(groups) > 1 && !slices.Equal(lossless, sorted) ||
-			q.Priority.Value.V != sorted[0] || q.AckPriority.Value.V != sorted[0] || (len(p.Warnings) > 0) != (len(groups) > 1) {
-			t.Errorf("groups %s: lossless %v, acknowledgements %d: %q", groups, lossless, q.AckPriority.Value.V, p.Warnings)
+			q.Priority.Value.V != sorted[0] || q.AckPriority.Value.V != sorted[0] ||
+			(len(p.Warnings) > 0) != (len(groups) > 1) {
+			t.Errorf("groups %s: lossless %v, acknowledgements %d: %q",
+				groups, lossless, q.AckPriority.Value.V, p.Warnings)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"photon/units"
 )
 
-// words reads a file of words between white space. The first error stays, and
-// nothing is read after it: whatever is wrong with the nothing that is read then is no news.
+// words reads a file of words between white space. The first error stays: after it every word is empty, and what is
+// wrong with these is not kept.
 type words struct {
 	file string
 	list []word

@@ -66,8 +66,10 @@ func TestBadFiles(t *testing.T) {
 		{"trigger id 1 oneshot", "trigger id", "x.cm:7: a trigger's id is missing"},
 		{"trigger id 1 oneshot", "triger id 1 oneshot", `x.cm:7: "triger": neither a connection`},
 		{"0->1 id 1 ", "0->1 ", "x.cm:5: a connection with a trigger needs an id"},
-		{"1->2 id 2 trigger 1 size 100000 send", "1->2 start 0 size 100000 send", "x.cm:6: a connection with a trigger needs"},
-		{"0->1 id 1 start 0", "0->1 id 1 start 1000000000000001", `x.cm:5: start "1000000000000001": a whole number from 0`},
+		{"1->2 id 2 trigger 1 size 100000 send", "1->2 start 0 size 100000 send",
+			"x.cm:6: a connection with a trigger needs"},
+		{"0->1 id 1 start 0", "0->1 id 1 start 1000000000000001",
+			`x.cm:5: start "1000000000000001": a whole number from 0`},
 		{"size 5000", "size 5000 size 5000", "x.cm:10: size is there twice"},
 		{"size 5000", "size 5kB", `x.cm:10: size "5kB"`},
 		{"size 5000", "sise 5000", `x.cm:10: a connection has no "sise"`},
@@ -86,7 +88,8 @@ func TestBadFiles(t *testing.T) {
 // without connections is none.
 func TestWhatIsTaken(t *testing.T) {
 	m, err := Read("x.cm", []byte("\ufeffTriggers\t0\r\nConnections 2\r\n\r\n  # hosts\r\nNodes 65536\r\n"+
-		"65535->0\tid 8388608  start 1000000000000000\tsize 1099511627776\r\n0->65535 msg 1099511627776 size 1 start 0"))
+		"65535->0\tid 8388608  start 1000000000000000\tsize 1099511627776\r\n"+
+		"0->65535 msg 1099511627776 size 1 start 0"))
 	want := []Connection{
 		{ID: 1 << 23, From: 65535, To: 0, Size: 1 << 40, Start: 1000 * units.Second, Line: 6},
 		{From: 0, To: 65535, Size: 1, Line: 7},
